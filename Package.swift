@@ -1,0 +1,49 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let swift: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("InternalImportsByDefault")]
+
+let package = Package(
+  name: "ohana",
+  products: [
+    .executable(name: "ohana", targets: ["OhanaCLI"]),
+    .library(name: "Ohana", targets: ["Ohana"]),
+  ],
+  targets: [
+    // One target per C library: a module map, a header, a few inline wrappers.
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
+    .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+    .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+    .systemLibrary(name: "CICU", pkgConfig: "icu-i18n", providers: [.apt(["libicu-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    // Byte-class masks of a block, and thin C++ shims with a C header each.
+    .target(name: "CStructural"),
+    .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
+    .target(name: "CRegex", linkerSettings: [.linkedLibrary("re2")]),
+
+    .target(name: "OhanaCore", dependencies: ["CXXHash", "CICU", "CRegex", "CCrypto"], swiftSettings: swift),
+    .target(
+      name: "OhanaFormats",
+      dependencies: ["OhanaCore", "CZlib", "CISAL", "CDeflate", "CICU", "CStructural", "CSimdJSON"],
+      swiftSettings: swift),
+    .target(name: "OhanaStages", dependencies: ["OhanaCore", "CXXHash", "CICU", "CCrypto"], swiftSettings: swift),
+    .target(name: "OhanaEngine", dependencies: ["OhanaCore"], swiftSettings: swift),
+    .target(
+      name: "OhanaRun", dependencies: ["OhanaCore", "OhanaFormats", "OhanaStages", "OhanaEngine"],
+      swiftSettings: swift),
+    .target(name: "Ohana", dependencies: ["OhanaCore", "OhanaFormats", "OhanaStages", "OhanaEngine", "OhanaRun"], swiftSettings: swift),
+    .executableTarget(name: "OhanaCLI", dependencies: ["Ohana"], swiftSettings: swift),
+
+    // One test target per source target, and a support target.
+    .target(name: "OhanaTestSupport", dependencies: ["OhanaCore"], path: "Tests/OhanaTestSupport", swiftSettings: swift),
+    .testTarget(name: "OhanaCoreTests", dependencies: ["OhanaCore", "OhanaTestSupport"], swiftSettings: swift),
+    .testTarget(
+      name: "OhanaFormatsTests", dependencies: ["OhanaFormats", "OhanaCore", "OhanaTestSupport", "CZlib"], swiftSettings: swift),
+    .testTarget(name: "OhanaStagesTests", dependencies: ["OhanaStages", "OhanaCore", "OhanaTestSupport"], swiftSettings: swift),
+    .testTarget(name: "OhanaEngineTests", dependencies: ["OhanaEngine", "OhanaCore", "OhanaTestSupport"], swiftSettings: swift),
+    .testTarget(
+      name: "OhanaCLITests", dependencies: ["Ohana", "OhanaTestSupport", "OhanaCLI"], swiftSettings: swift),
+  ],
+  cxxLanguageStandard: .cxx17
+)

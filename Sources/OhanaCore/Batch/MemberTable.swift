@@ -1,0 +1,53 @@
+/// All top-level members of a batch's records, for plans that need more than a few named fields (NDJSON to CSV, `stats`).
+///
+/// Record `r` owns the members `starts[r] ..< starts[r + 1]`. Keys are numbered per batch in the order of their first appearance among
+/// the records that were accepted.
+public final class MemberTable: @unchecked Sendable {  // because it is part of its batch
+  @usableFromInline final var startStorage = Storage<UInt32>()
+  @usableFromInline final var memberStorage = Storage<Member>()
+  public final var recordCount = 0
+  public final var count = 0
+  /// Decoded key texts by number.
+  public final var keys: [[UInt8]] = []
+  /// Keys under which an object or array was met: their values may need flattening.
+  public final var keyHoldsNested: [Bool] = []
+
+  @frozen public struct Member: Sendable, BitwiseCopyable {
+    /// Number of the key in ``MemberTable/keys``.
+    public var key: UInt32
+    /// The value, as a ``FieldSpan`` of the batch's arena; `span.key` is the offset of the key's opening quote.
+    public var span: FieldSpan
+    @inlinable public init(key: UInt32, span: FieldSpan) { (self.key, self.span) = (key, span) }
+  }
+
+  init() {}
+
+  @inlinable public final var starts: UnsafeMutablePointer<UInt32> { startStorage.base }
+  @inlinable public final var members: UnsafeMutablePointer<Member> { memberStorage.base }
+
+  public final func removeAll() {
+    recordCount = 0
+    count = 0
+    keys.removeAll(keepingCapacity: true)
+    keyHoldsNested.removeAll(keepingCapacity: true)
+  }
+
+  @inlinable @inline(__always)
+  public final func append(_ member: Member) {
+    memberStorage.reserve(count &+ 1, used: count)
+    memberStorage.base[count] = member
+    count &+= 1
+  }
+
+  /// Ends the record begun last: its members are those appended since the previous call.
+  @inlinable @inline(__always)
+  public final func endRecord() {
+    if recordCount == 0 {
+      startStorage.reserve(2, used: 0)
+      startStorage.base[0] = 0
+    }
+    startStorage.reserve(recordCount &+ 2, used: recordCount &+ 1)
+    recordCount &+= 1
+    startStorage.base[recordCount] = UInt32(truncatingIfNeeded: count)
+  }
+}

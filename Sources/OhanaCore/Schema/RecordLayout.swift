@@ -1,0 +1,27 @@
+/// Which members or columns a record is written with, at one point of the plan. Fixed before the run; no record can change it.
+public struct RecordLayout: Sendable, Equatable {
+  public struct Entry: Sendable, Equatable {
+    /// Key or column name, decoded.
+    public var name: [UInt8]
+    public var slot: Int
+    public init(name: [UInt8], slot: Int) { (self.name, self.slot) = (name, slot) }
+  }
+
+  /// True: a record has the members its source had, but for the edits below. False: it has just `entries`, in their order.
+  public var followsSource: Bool
+  /// `followsSource` only: slots whose member is left out.
+  public var removed: [Int] = []
+  /// `followsSource` only: slots whose member is written under another key, in its old place.
+  public var renamed: [Entry] = []
+  /// `followsSource`: values that stages set; they replace the member of that slot where the record holds one and follow the others,
+  /// in this order, where it does not. Otherwise: all members.
+  public var entries: [Entry] = []
+
+  public init(followsSource: Bool) { self.followsSource = followsSource }
+
+  /// No stage touched the record's shape: an unchanged record may be written as its own bytes.
+  public var isSourceAsIs: Bool { followsSource && removed.isEmpty && renamed.isEmpty && entries.isEmpty }
+
+  /// Slots a writer looks at.
+  public var slots: [Int] { removed + renamed.map(\.slot) + entries.map(\.slot) }
+}

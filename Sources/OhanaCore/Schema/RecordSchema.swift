@@ -1,0 +1,226 @@
+/// The names in force at one point of the plan, and the slots behind them. Stages are bound to it one after the other, in order; what
+/// they ask for is what the reader will be asked for.
+public struct RecordSchema: Sendable {
+  /// One field the reader has to find. Its index in ``sourceFields`` is *not* its slot: see `slot`.
+  public struct SourceField: Sendable {
+    public var name: FieldName
+    public var slot: Int
+    /// A user named it, so that it has to exist somewhere in the input.
+    public var mustExist: Bool
+  }
+
+  /// Columns of the inputs, where they are known before reading (CSV): the union, in input order. nil for NDJSON.
+  public let columns: [[UInt8]]?
+  public private(set) var sourceFields: [SourceField] = []
+  /// Slots given out so far.
+  public private(set) var slotCount = 0
+  public private(set) var layout = RecordLayout(followsSource: true)
+  /// Slots read by the stage being bound; the planner empties it between stages.
+  public var slotsRead: Set<Int> = []
+  /// The stages so far need every member of a record, not only slots (`distinct --by record`, `--keep most-complete`).
+  public var needsMembers = false
+
+  private enum Binding: Sendable { case slot(Int), gone(by: String) }
+  private var bindings: [[UInt8]: Binding] = [:]
+  private let optional: OptionalFields
+  /// Set by a `keep`: names not in the layout are gone.
+  private var isClosed = false
+  private var currentStage = ""
+
+  /// Names that may be absent from the whole input (`--optional`).
+  public enum OptionalFields: Sendable, Equatable {
+    case all
+    case names(Set<[UInt8]>)
+  }
+
+  public init(columns: [[UInt8]]?, optional: OptionalFields = .names([])) {
+    self.columns = columns
+    self.optional = optional
+  }
+
+  /// Called by the planner before a stage is bound; `stage` is named in messages.
+  public mutating func beginStage(_ stage: String) {
+    currentStage = stage
+    slotsRead = []
+  }
+
+  /// The slot that holds `name` here.
+  ///
+  /// - Throws: `usage`/`unknown-field` if the inputs' headers lack it, or an earlier stage dropped it.
+  public mutating func slot(reading name: FieldName) throws(OhanaError) -> Int {
+    let slot = try bind(name, mustExist: true)
+    slotsRead.insert(slot)
+    return slot
+  }
+
+  /// A slot for values under `name` that the stage being bound writes, whether or not the record has such a field.
+  public mutating func slot(writing name: FieldName) throws(OhanaError) -> Int {
+    try makeExplicitIfColumnar()
+    let slot: Int
+    switch bindings[name.whole] {
+    case .slot(let bound): slot = bound
+    case .gone, nil:
+      if isClosed || !isColumn(name.whole) && columns != nil || isGone(name.whole) {
+        slot = newSlot()
+        bindings[name.whole] = .slot(slot)
+      } else {
+        // It may be a member of the source: then the new value takes its place.
+        slot = addSourceField(FieldName(whole: name.whole), mustExist: false)
+        bindings[name.whole] = .slot(slot)
+      }
+    }
+    if layout.followsSource {
+      if layout.renamed.contains(where: { $0.slot == slot }) { return slot }
+      if !layout.entries.contains(where: { $0.name == name.whole }) { layout.entries.append(.init(name: name.whole, slot: slot)) }
+    } else if !layout.entries.contains(where: { $0.name == name.whole }) {
+      layout.entries.append(.init(name: name.whole, slot: slot))
+    }
+    return slot
+  }
+
+  /// A slot for values that `name`'s own values are replaced by, in place (`normalize`): nested values too.
+  public mutating func slot(rewriting name: FieldName) throws(OhanaError) -> Int {
+    try makeExplicitIfColumnar()
+    let slot = try self.slot(reading: name)
+    if layout.followsSource, !layout.renamed.contains(where: { $0.slot == slot }), !layout.entries.contains(where: { $0.slot == slot }) {
+      layout.entries.append(.init(name: name.whole, slot: slot))
+    }
+    return slot
+  }
+
+  /// A slot without a name.
+  public mutating func newSlot() -> Int {
+    defer { slotCount += 1 }
+    return slotCount
+  }
+
+  /// Only these, in this order.
+  public mutating func keep(_ names: [FieldName]) throws(OhanaError) {
+    var entries: [RecordLayout.Entry] = []
+    for name in names where !entries.contains(where: { $0.name == name.whole }) {
+      entries.append(.init(name: name.whole, slot: try slot(reading: name)))
+    }
+    layout = RecordLayout(followsSource: false)
+    layout.entries = entries
+    isClosed = true
+    bindings = [:]
+    for entry in entries { bindings[entry.name] = .slot(entry.slot) }
+  }
+
+  /// All but these.
+  public mutating func drop(_ names: [FieldName]) throws(OhanaError) {
+    try makeExplicitIfColumnar()
+    for name in names {
+      let slot = try slot(reading: name)
+      layout.entries.removeAll { $0.slot == slot }
+      layout.renamed.removeAll { $0.slot == slot }
+      if layout.followsSource { layout.removed.append(slot) }
+      bindings[name.whole] = .gone(by: currentStage)
+    }
+  }
+
+  /// New names for fields, in place.
+  ///
+  /// - Throws: `usage` if a new name is taken where the names are known. Where they are not (NDJSON), a record that holds both is rejected
+  ///   by the writer.
+  public mutating func rename(_ pairs: [(old: FieldName, new: FieldName)]) throws(OhanaError) {
+    try makeExplicitIfColumnar()
+    var bound: [(old: FieldName, new: FieldName, slot: Int)] = []
+    for pair in pairs { bound.append((pair.old, pair.new, try slot(reading: pair.old))) }
+    for pair in bound { bindings[pair.old.whole] = .gone(by: currentStage) }
+    for (old, new, slot) in bound {
+      if case .slot = bindings[new.whole] {
+        throw OhanaError(
+          .usage, "name-taken", field: new.description, "\(currentStage): there is a field of that name already",
+          fix: "drop it first, or choose another name")
+      }
+      bindings[new.whole] = .slot(slot)
+      if let index = layout.entries.firstIndex(where: { $0.slot == slot }) {
+        layout.entries[index].name = new.whole
+      } else if layout.followsSource {
+        if let index = layout.renamed.firstIndex(where: { $0.slot == slot }) {
+          layout.renamed[index].name = new.whole
+        } else {
+          layout.renamed.append(.init(name: new.whole, slot: slot))
+        }
+      }
+      _ = old
+    }
+  }
+
+  /// Replaces the whole layout by `entries` (a stage that makes new records: `count-by`).
+  public mutating func replaceLayout(_ entries: [RecordLayout.Entry]) {
+    layout = RecordLayout(followsSource: false)
+    layout.entries = entries
+    isClosed = true
+    bindings = [:]
+    for entry in entries { bindings[entry.name] = .slot(entry.slot) }
+  }
+
+  /// Gives every column a slot, so that records are written from their cells: needed as soon as a CSV record's shape changes, or the
+  /// writer's dialect is not the reader's. Nothing to do for NDJSON.
+  public mutating func makeExplicitIfColumnar() throws(OhanaError) {
+    guard let columns, layout.followsSource else { return }
+    var entries: [RecordLayout.Entry] = []
+    for column in columns { entries.append(.init(name: column, slot: try bind(FieldName(whole: column), mustExist: false))) }
+    layout = RecordLayout(followsSource: false)
+    layout.entries = entries
+  }
+
+  private func isColumn(_ name: [UInt8]) -> Bool { columns?.contains(name) ?? false }
+  private func isGone(_ name: [UInt8]) -> Bool {
+    if case .gone = bindings[name] { return true }
+    return false
+  }
+
+  private mutating func addSourceField(_ name: FieldName, mustExist: Bool) -> Int {
+    let slot = newSlot()
+    sourceFields.append(SourceField(name: name, slot: slot, mustExist: mustExist && !isOptional(name.whole)))
+    return slot
+  }
+
+  private func isOptional(_ name: [UInt8]) -> Bool {
+    switch optional {
+    case .all: true
+    case .names(let names): names.contains(name)
+    }
+  }
+
+  private mutating func bind(_ name: FieldName, mustExist: Bool) throws(OhanaError) -> Int {
+    switch bindings[name.whole] {
+    case .slot(let slot): return slot
+    case .gone(let stage):
+      if isOptional(name.whole) { break }
+      throw OhanaError(
+        .usage, "unknown-field", field: name.description, "\(currentStage): the stage '\(stage)' before it took this field away",
+        fix: "use it before that stage")
+    case nil: break
+    }
+    if isClosed || isGone(name.whole) {
+      guard isOptional(name.whole) else {
+        throw unknownField(name, among: layout.entries.map(\.name))
+      }
+      let slot = newSlot()
+      bindings[name.whole] = .slot(slot)
+      return slot
+    }
+    if let columns, mustExist, !isColumn(name.whole), !isOptional(name.whole) { throw unknownField(name, among: columns) }
+    let slot = addSourceField(name, mustExist: mustExist)
+    bindings[name.whole] = .slot(slot)
+    return slot
+  }
+
+  private func unknownField(_ name: FieldName, among names: [[UInt8]]) -> OhanaError {
+    OhanaError(
+      .usage, "unknown-field", field: name.description, "\(currentStage): no input has a field of this name",
+      fix: Self.suggestion(for: name.whole, among: names) + ", or --optional \(name) where it may be missing")
+  }
+
+  /// "did you mean x; there are a, b, c": near names first.
+  public static func suggestion(for name: [UInt8], among names: [[UInt8]]) -> String {
+    let near = NearMiss.best(for: name, among: names)
+    let list = names.prefix(12).map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ") + (names.count > 12 ? ", …" : "")
+    if let near { return "did you mean \(String(decoding: near, as: UTF8.self))? there are \(list)" }
+    return names.isEmpty ? "there are no fields" : "there are \(list)"
+  }
+}

@@ -1,0 +1,19 @@
+public import OhanaCore
+
+/// Bytes in order, from a file, a decompressor or a converter. Used by one piece of work at a time.
+public protocol ByteStream: AnyObject, Sendable {
+  /// Fills as much of `buffer` as it can without waiting more than once; returns the bytes read, 0 at the end only.
+  ///
+  /// - Throws: ``OhanaError`` (`io`, or `badInput` for a broken compressed stream, with the byte where it broke). Bytes returned before
+  ///   are good.
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+  /// Bytes taken from the underlying file so far, compressed where it is compressed; for progress.
+  var inputBytesRead: Int { get }
+}
+
+/// Cuts one input into batches of whole records. The serial half of a reader; the row-local half is a ``RowStage``.
+public protocol RecordFramer: AnyObject, Sendable {
+  /// Fills an empty batch with the bytes of whole records (about 1 MiB, more only for a longer record) and sets `firstByte`,
+  /// `inputBytesRead`, `readerState`; `source` is set by the caller. Returns false at the end of the input.
+  func next(into batch: RecordBatch) throws -> Bool
+}
