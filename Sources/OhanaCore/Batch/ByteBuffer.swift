@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
 
 /// A growable run of raw bytes: the arena of a batch, and the text a writer makes.
 ///

@@ -66,6 +66,12 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   public final var inputBytesRead = 0
   /// Something the reader wants to hand from its serial part to its row-local part, for example the header in force.
   public final var readerState: (any Sendable)?
+  /// What each step of the pipeline did to this batch; kept by the engine.
+  package final var stepCounts: [StageCounts] = []
+  /// Selections behind each step, in order; kept by the engine where something may stop reading early.
+  package final var trail: [(step: Int, selection: [UInt32])] = []
+  /// Records of the batch that count, where a stage stopped reading within it; nil: all.
+  public package(set) final var truncatedAt: Int?
   /// Per record that was restored from a spill or a sort: where it came from. Empty for batches straight from a reader.
   @usableFromInline final var originStorage = Storage<RecordOrigin>()
   public final var hasOrigins = false

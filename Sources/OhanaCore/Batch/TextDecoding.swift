@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
 
 /// Turning encoded string values into text. Inputs come from readers, which have validated them; nothing here can fail.
 public enum TextDecoding {

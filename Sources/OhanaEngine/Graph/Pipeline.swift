@@ -1,0 +1,32 @@
+public import OhanaCore
+
+/// A source and the steps behind it; the last one is a sink's ordered half, which consumes what it gets.
+public struct Pipeline: Sendable {
+  public struct Step: Sendable {
+    public var step: StageStep
+    /// Index of the stage the step belongs to; nil for steps of the reader and the sink.
+    public var stage: Int?
+    /// A step that only prepares or moves records; the counts of its stage are not its business.
+    public var isCounted: Bool
+    /// What lies behind the record that made this step stop was never read. False where something before it has to see all the input
+    /// (a `tee`): then it goes on, and lets nothing more through.
+    public var stopsReading: Bool
+
+    public init(_ step: StageStep, stage: Int? = nil, isCounted: Bool = true, stopsReading: Bool = true) {
+      self.step = step
+      self.stage = stage
+      self.isCounted = isCounted
+      self.stopsReading = stopsReading
+    }
+  }
+
+  public var source: any BatchSource
+  public var steps: [Step]
+  public var slotCount: Int
+
+  public init(source: any BatchSource, steps: [Step], slotCount: Int) {
+    self.source = source
+    self.steps = steps
+    self.slotCount = slotCount
+  }
+}

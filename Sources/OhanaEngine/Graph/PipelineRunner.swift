@@ -1,0 +1,249 @@
+internal import Dispatch
+public import OhanaCore
+internal import Synchronization
+
+/// Runs a pipeline to its end: the shell around ``FlowState`` that holds the batches and calls the stages.
+///
+/// Steps between two ordered ones are fused: a batch goes through all of them in one piece of work. The first error wins; what is under
+/// way comes to rest, nothing new begins, and `completion` is called once, on one of the scheduler's threads.
+public final class PipelineRunner: Sendable {
+  private enum Node: Sendable {
+    case row([(step: Int, stage: any RowStage)])
+    case ordered(step: Int, any OrderedStage)
+  }
+  private struct State {
+    var flow: FlowState
+    var failure: (any Error)?
+    var counts: FlowCounts
+    var completion: (@Sendable (Result<FlowCounts, any Error>) -> Void)?
+    var tails: [Int: any BatchSource] = [:]
+  }
+
+  private let source: any BatchSource
+  private let nodes: [Node]
+  private let steps: [Pipeline.Step]
+  private let batches: [RecordBatch]
+  private let batchBytes: Int
+  private let slotCount: Int
+  private let scheduler: WorkScheduler
+  private let onBatch: @Sendable (RecordBatch) -> Void
+  /// Something may stop reading early: then each batch keeps a trail of what was dropped where, so that the books can end at a record.
+  private let keepsTrail: Bool
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - batchCount: batches in flight, the only bound on memory between stages; at least 1.
+  ///   - batchBytes: arena bytes of a batch that are kept when it is recycled.
+  ///   - onBatch: called for each batch whose records count, when its work is done; from any thread, in no order.
+  public init(
+    _ pipeline: Pipeline, batchCount: Int, batchBytes: Int, scheduler: WorkScheduler,
+    onBatch: @escaping @Sendable (RecordBatch) -> Void = { _ in }
+  ) {
+    source = pipeline.source
+    steps = pipeline.steps
+    slotCount = pipeline.slotCount
+    self.batchBytes = batchBytes
+    self.scheduler = scheduler
+    self.onBatch = onBatch
+    keepsTrail = pipeline.steps.contains { $0.stopsReading && $0.stage != nil }
+    var nodes: [Node] = []
+    for (index, step) in pipeline.steps.enumerated() {
+      switch step.step {
+      case .ordered(let stage): nodes.append(.ordered(step: index, stage))
+      case .row(let stage):
+        if case .row(let fused) = nodes.last {
+          nodes[nodes.count - 1] = .row(fused + [(index, stage)])
+        } else {
+          nodes.append(.row([(index, stage)]))
+        }
+      }
+    }
+    self.nodes = nodes
+    batches = (0..<batchCount).map { _ in RecordBatch() }
+    let kinds = nodes.map { node -> FlowState.NodeKind in if case .row = node { .row } else { .ordered } }
+    state = Mutex(
+      State(
+        flow: FlowState(nodes: kinds, batches: batchCount),
+        counts: FlowCounts(steps: Array(repeating: StageCounts(), count: pipeline.steps.count))))
+  }
+
+  /// Begins. Called once.
+  public func start(completion: @escaping @Sendable (Result<FlowCounts, any Error>) -> Void) {
+    apply { state in
+      precondition(state.completion == nil, "a pipeline runs once")
+      state.completion = completion
+      return state.flow.start()
+    }
+  }
+
+  /// Runs to the end and returns the counts, or throws the first error.
+  public func run() async throws -> FlowCounts {
+    try await withCheckedThrowingContinuation { continuation in
+      start { continuation.resume(with: $0) }
+    }
+  }
+
+  /// Ends the run with `error`, unless it has failed already: batches in hand are finished and thrown away.
+  public func cancel(_ error: any Error) {
+    apply { state in
+      if state.failure == nil { state.failure = error }
+      return state.flow.fail()
+    }
+  }
+
+  /// The counts up to now.
+  public var counts: FlowCounts { state.withLock { $0.counts } }
+
+  // MARK: Actions
+
+  private func apply(_ event: (inout sending State) -> [FlowState.Action]) {
+    let actions = state.withLock { event(&$0) }
+    for action in actions { perform(action) }
+  }
+
+  private func perform(_ action: FlowState.Action) {
+    switch action {
+    case .recycle(let index, let counts): recycle(batches[index], counts: counts)
+    case .fillFromSource(let index):
+      scheduler.submit(priority: 0) { [self] in fill(index, from: source, node: nil) }
+    case .fillFromTail(let node, let index):
+      scheduler.submit(priority: node + 1) { [self] in
+        fill(index, from: state.withLock { $0.tails[node]! }, node: node)
+      }
+    case .process(let node, let index):
+      scheduler.submit(priority: node + 1) { [self] in process(node: node, index: index) }
+    case .finish(let node):
+      scheduler.submit(priority: node + 1) { [self] in finish(node: node) }
+    case .complete:
+      let (completion, result) = state.withLock { state in
+        let result: Result<FlowCounts, any Error> = state.failure.map { .failure($0) } ?? .success(state.counts)
+        defer {
+          state.completion = nil
+          state.tails = [:]
+        }
+        return (state.completion, result)
+      }
+      completion?(result)
+    }
+  }
+
+  private func recycle(_ batch: RecordBatch, counts: Bool) {
+    if counts {
+      state.withLock { state in
+        state.counts.batches += 1
+        for (index, count) in batch.stepCounts.enumerated() { state.counts.steps[index] += count }
+      }
+      onBatch(batch)
+    }
+    batch.recycle(limit: batchBytes)
+    batch.trail.removeAll(keepingCapacity: true)
+  }
+
+  private func fill(_ index: Int, from source: any BatchSource, node: Int?) {
+    let batch = batches[index]
+    batch.slotCount = slotCount
+    batch.resetStepCounts(steps.count)
+    do {
+      let hasMore = try source.next(into: batch)
+      if let node, case .ordered(let step, _) = nodes[node] { batch.stepCounts[step].output += batch.selectedCount }
+      apply { state in
+        node.map { state.flow.tailFilled(node: $0, batch: index, hasMore: hasMore) }
+          ?? state.flow.sourceFilled(batch: index, hasMore: hasMore)
+      }
+    } catch { failed(error, node: nil, batch: index) }
+  }
+
+  private func failed(_ error: any Error, node: Int?, batch: Int?) {
+    apply { state in
+      if state.failure == nil { state.failure = error }
+      return state.flow.workFailed(node: node, batch: batch)
+    }
+  }
+
+  private func process(node: Int, index: Int) {
+    let batch = batches[index]
+    batch.sequence = 0
+    do {
+      switch nodes[node] {
+      case .row(let stages):
+        for (step, stage) in stages {
+          let input = batch.selectedCount
+          let began = monotonicNanoseconds()
+          let tally = try stage.process(batch)
+          count(batch, step: step, input: input, tally: tally, began: began)
+        }
+        apply { $0.flow.rowDone(node: node, batch: index) }
+      case .ordered(let step, let stage):
+        let input = batch.selectedCount
+        let before = stage.tally
+        let began = monotonicNanoseconds()
+        var outcome = try stage.process(batch)
+        if case .consumed = outcome { batch.selectedCount = 0 }
+        let after = stage.tally
+        count(
+          batch, step: step, input: input,
+          tally: StageTally(
+            dropped: after.dropped - before.dropped, made: after.made - before.made, merged: after.merged - before.merged),
+          began: began)
+        if case .passAndStop = outcome {
+          if steps[step].stopsReading { truncate(batch, step: step) } else { outcome = .pass }
+        }
+        let result: FlowState.OrderedResult =
+          switch outcome {
+          case .pass: .pass
+          case .consumed: .consumed
+          case .passAndStop: .passAndStop
+          }
+        apply { state in
+          if case .passAndStop = result { state.counts.stoppedEarly = true }
+          return state.flow.orderedDone(node: node, batch: index, result: result)
+        }
+      }
+    } catch { failed(error, node: node, batch: index) }
+  }
+
+  private func finish(node: Int) {
+    guard case .ordered(let step, let stage) = nodes[node] else { preconditionFailure("only an ordered stage is finished") }
+    do {
+      let before = stage.tally
+      let began = monotonicNanoseconds()
+      let tail = try stage.finish()
+      let nanoseconds = monotonicNanoseconds() - began
+      apply { state in
+        state.counts.steps[step].nanoseconds += nanoseconds
+        _ = before
+        if let tail { state.tails[node] = tail }
+        return state.flow.finished(node: node, hasTail: tail != nil)
+      }
+    } catch { failed(error, node: nil, batch: nil) }
+  }
+
+  // MARK: Counting
+
+  private func count(_ batch: RecordBatch, step: Int, input: Int, tally: StageTally, began: UInt64) {
+    batch.stepCounts[step].input += input
+    batch.stepCounts[step].output += batch.selectedCount
+    batch.stepCounts[step].tally += tally
+    batch.stepCounts[step].nanoseconds += monotonicNanoseconds() - began
+    if keepsTrail {
+      batch.trail.append((step, Array(UnsafeBufferPointer(start: batch.selection, count: batch.selectedCount))))
+    }
+  }
+
+  /// Behind an early stop: the batch ends with the last record that was let through, for the books of all steps before too.
+  private func truncate(_ batch: RecordBatch, step: Int) {
+    guard batch.selectedCount > 0, !batch.hasOrigins else { return }
+    let last = batch.selection[batch.selectedCount - 1]
+    var input = Int(last) + 1
+    batch.truncatedAt = Int(last) + 1
+    for (step, selection) in batch.trail {
+      let output = selection.prefix { $0 <= last }.count
+      if batch.stepCounts[step].input > 0 {
+        batch.stepCounts[step].input = input
+        batch.stepCounts[step].output = output
+        batch.stepCounts[step].tally = StageTally(dropped: input - output)
+      }
+      input = output
+    }
+  }
+}

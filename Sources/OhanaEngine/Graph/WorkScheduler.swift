@@ -1,0 +1,91 @@
+internal import Dispatch
+public import OhanaCore
+internal import Synchronization
+
+/// Runs pieces of work on Dispatch, never more than `width` at once, the most urgent first.
+///
+/// A piece of work never waits for another: what cannot go on yet is not submitted. So no thread is ever parked, and one thread is enough
+/// for any number of stages.
+public final class WorkScheduler: WorkPool {
+  public let width: Int
+
+  fileprivate struct State {
+    var running = 0
+    /// Binary heap; the largest priority first, among equals the oldest.
+    var ready: [Entry] = []
+    var counter: UInt64 = 0
+  }
+  fileprivate struct Entry {
+    let priority: Int
+    let order: UInt64
+    let work: @Sendable () -> Void
+    static func isBefore(_ a: Entry, _ b: Entry) -> Bool { a.priority != b.priority ? a.priority > b.priority : a.order < b.order }
+  }
+
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "ohana.work", qos: .userInitiated, attributes: .concurrent)
+
+  /// - Parameter width: pieces of work at once, at least 1.
+  public init(width: Int) {
+    precondition(width > 0, "a scheduler needs at least one thread")
+    self.width = width
+  }
+
+  /// Work beside the pipeline, such as compressing a block: as urgent as the last stage, since it frees memory.
+  public func submit(_ work: @escaping @Sendable () -> Void) { submit(priority: .max, work) }
+
+  /// - Parameter priority: larger is more urgent; a stage's place in the pipeline.
+  public func submit(priority: Int, _ work: @escaping @Sendable () -> Void) {
+    let startsThread = state.withLock { state in
+      state.ready.append(Entry(priority: priority, order: state.counter, work: work))
+      state.counter += 1
+      state.siftUp()
+      guard state.running < width else { return false }
+      state.running += 1
+      return true
+    }
+    if startsThread { queue.async { [self] in drain() } }
+  }
+
+  private func drain() {
+    while true {
+      let next = state.withLock { state -> (@Sendable () -> Void)? in
+        guard let entry = state.popFirst() else {
+          state.running -= 1
+          return nil
+        }
+        return entry.work
+      }
+      guard let next else { return }
+      next()
+    }
+  }
+}
+
+extension WorkScheduler.State {
+  fileprivate mutating func siftUp() {
+    var child = ready.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard WorkScheduler.Entry.isBefore(ready[child], ready[parent]) else { return }
+      ready.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  fileprivate mutating func popFirst() -> WorkScheduler.Entry? {
+    guard !ready.isEmpty else { return nil }
+    ready.swapAt(0, ready.count - 1)
+    let first = ready.removeLast()
+    var parent = 0
+    while true {
+      let left = 2 * parent + 1
+      guard left < ready.count else { return first }
+      let right = left + 1
+      let child = right < ready.count && WorkScheduler.Entry.isBefore(ready[right], ready[left]) ? right : left
+      guard WorkScheduler.Entry.isBefore(ready[child], ready[parent]) else { return first }
+      ready.swapAt(child, parent)
+      parent = child
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import Testing
+
+@testable import OhanaEngine
+
+/// Plays a pipeline without threads: outstanding work is reported back in a random order, and every batch carries a number.
+private struct Simulation {
+  struct Ordered {
+    var consumes = false
+    var stopsAfter: Int?
+    /// Batches it streams out behind its own end.
+    var tail = 0
+  }
+  enum Node { case row, ordered(Ordered) }
+
+  let nodes: [Node]
+  let sourceBatches: Int
+  let batches: Int
+  var generator: SystemRandomNumberGenerator = .init()
+  var seed: UInt64
+
+  /// What reached each ordered node, and what left the pipeline.
+  var seen: [[Int]] = []
+  var delivered: [Int] = []
+  var isComplete = 0
+  var maxOutstanding = 0
+
+  mutating func random(below limit: Int) -> Int {
+    seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int((seed >> 33) % UInt64(limit))
+  }
+
+  /// - Parameter failAt: after this many events the run fails.
+  mutating func run(failAt: Int? = nil) throws {
+    var flow = FlowState(
+      nodes: nodes.map { if case .row = $0 { .row } else { .ordered } }, batches: batches)
+    seen = Array(repeating: [], count: nodes.count)
+    var value = Array(repeating: -1, count: batches)
+    var inUse = Set<Int>()
+    var made = 0
+    var tails = nodes.map { if case .ordered(let ordered) = $0 { ordered.tail } else { 0 } }
+    var processed = Array(repeating: 0, count: nodes.count)
+    var pending: [FlowState.Action] = []
+    var runningOrdered = Set<Int>()
+    func take(_ actions: [FlowState.Action], _ pending: inout [FlowState.Action]) {
+      for action in actions {
+        switch action {
+        case .recycle(let batch, let counts):
+          #expect(inUse.remove(batch) != nil, "a batch is recycled once")
+          if counts { delivered.append(value[batch]) }
+        case .complete: isComplete += 1
+        case .fillFromSource(let batch), .fillFromTail(_, let batch):
+          #expect(inUse.insert(batch).inserted, "only a free batch is filled")
+          pending.append(action)
+        case .process(let node, _):
+          if case .ordered = nodes[node] { #expect(runningOrdered.insert(node).inserted, "one batch at a time in an ordered node") }
+          pending.append(action)
+        case .finish: pending.append(action)
+        }
+      }
+      maxOutstanding = max(maxOutstanding, pending.count)
+    }
+    take(flow.start(), &pending)
+    var events = 0
+    while !pending.isEmpty {
+      events += 1
+      try #require(events < 100_000, "the pipeline does not come to an end")
+      if events == failAt { take(flow.fail(), &pending) }
+      let action = pending.remove(at: random(below: pending.count))
+      switch action {
+      case .fillFromSource(let batch):
+        let hasMore = made < sourceBatches
+        if hasMore {
+          value[batch] = made
+          made += 1
+        } else {
+          inUse.remove(batch)
+        }
+        take(flow.sourceFilled(batch: batch, hasMore: hasMore), &pending)
+      case .fillFromTail(let node, let batch):
+        let hasMore = tails[node] > 0
+        if hasMore {
+          value[batch] = 1000 * (node + 1) + tails[node]
+          tails[node] -= 1
+        } else {
+          inUse.remove(batch)
+        }
+        take(flow.tailFilled(node: node, batch: batch, hasMore: hasMore), &pending)
+      case .process(let node, let batch):
+        switch nodes[node] {
+        case .row: take(flow.rowDone(node: node, batch: batch), &pending)
+        case .ordered(let ordered):
+          runningOrdered.remove(node)
+          seen[node].append(value[batch])
+          processed[node] += 1
+          let result: FlowState.OrderedResult =
+            ordered.consumes ? .consumed : ordered.stopsAfter == processed[node] ? .passAndStop : .pass
+          take(flow.orderedDone(node: node, batch: batch, result: result), &pending)
+        }
+      case .finish(let node): take(flow.finished(node: node, hasTail: tails[node] > 0), &pending)
+      default: break
+      }
+    }
+  }
+}
+
+@Suite("How batches flow") struct FlowStateTests {
+  @Test("every batch passes every ordered node once and in order", arguments: 0..<40)
+  func passesInOrder(seed: Int) throws {
+    var simulation = Simulation(
+      nodes: [.row, .ordered(.init()), .row, .ordered(.init()), .ordered(.init())], sourceBatches: seed * 3, batches: 1 + seed % 5,
+      seed: UInt64(seed))
+    try simulation.run()
+    #expect(simulation.isComplete == 1)
+    let all = Array(0..<seed * 3)
+    #expect(simulation.seen[1] == all && simulation.seen[3] == all && simulation.seen[4] == all)
+    #expect(simulation.delivered.sorted() == all)
+  }
+
+  @Test("what a breaker consumed comes out behind its end, in order", arguments: 0..<40)
+  func breakerStreams(seed: Int) throws {
+    var simulation = Simulation(
+      nodes: [.row, .ordered(.init(consumes: true, tail: seed % 7)), .row, .ordered(.init(tail: 2)), .row, .ordered(.init())],
+      sourceBatches: 9, batches: 1 + seed % 4, seed: UInt64(seed))
+    try simulation.run()
+    #expect(simulation.isComplete == 1)
+    let out = (0..<seed % 7).map { 2000 + seed % 7 - $0 }
+    #expect(simulation.seen[1] == Array(0..<9))
+    #expect(simulation.seen[3] == out)
+    #expect(simulation.seen[5] == out + [4002, 4001])
+  }
+
+  @Test("a node that has enough stops the source; what lies behind never counts", arguments: 0..<40)
+  func stopsEarly(seed: Int) throws {
+    var simulation = Simulation(
+      nodes: [.row, .ordered(.init(stopsAfter: 3)), .row, .ordered(.init())], sourceBatches: 1_000, batches: 2 + seed % 5,
+      seed: UInt64(seed))
+    try simulation.run()
+    #expect(simulation.isComplete == 1)
+    #expect(simulation.seen[1] == [0, 1, 2])
+    #expect(simulation.seen[3] == [0, 1, 2])
+    #expect(simulation.delivered.sorted() == [0, 1, 2])
+  }
+
+  @Test("after a failure everything comes to rest and completion is told once", arguments: 1..<60)
+  func failureDrains(event: Int) throws {
+    var simulation = Simulation(
+      nodes: [.row, .ordered(.init()), .row, .ordered(.init(consumes: true, tail: 5)), .row, .ordered(.init())], sourceBatches: 8,
+      batches: 3, seed: UInt64(event))
+    try simulation.run(failAt: event)
+    #expect(simulation.isComplete == 1)
+  }
+
+  @Test("64 ordered nodes and one batch do not lock up")
+  func manyNodesOneBatch() throws {
+    var simulation = Simulation(
+      nodes: Array(repeating: .ordered(.init()), count: 64), sourceBatches: 20, batches: 1, seed: 1)
+    try simulation.run()
+    #expect(simulation.isComplete == 1)
+    #expect(simulation.seen[63] == Array(0..<20))
+  }
+}

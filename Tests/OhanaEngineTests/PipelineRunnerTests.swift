@@ -1,0 +1,94 @@
+import OhanaCore
+import OhanaEngine
+import Synchronization
+import Testing
+
+/// Hands out `count` records, one per batch, numbered in their bytes.
+private final class Numbers: BatchSource {
+  private let next = Mutex(0)
+  private let count: Int
+  let failsAt: Int?
+  init(_ count: Int, failsAt: Int? = nil) {
+    self.count = count
+    self.failsAt = failsAt
+  }
+  func next(into batch: RecordBatch) throws -> Bool {
+    let number = next.withLock { next in
+      defer { next += 1 }
+      return next
+    }
+    guard number < count else { return false }
+    if number == failsAt { throw OhanaError(.io, "test", "source broke") }
+    batch.arena.append("\(number)")
+    batch.select(batch.appendRecord(RecordSpan(offset: 0, length: UInt32(batch.arena.count))))
+    return true
+  }
+}
+
+/// Busy for a time that depends on the record, so that batches overtake each other.
+private struct Dawdle: RowStage {
+  func process(_ batch: RecordBatch) throws -> StageTally {
+    for record in 0..<batch.selectedCount where batch.bytes(ofRecord: record).last == UInt8(ascii: "7") { usleep(200) }
+    return StageTally()
+  }
+}
+
+private final class Collect: OrderedStage {
+  private let collected = Mutex<[String]>([])
+  let isLast: Bool
+  let stopsAfter: Int?
+  init(isLast: Bool = true, stopsAfter: Int? = nil) {
+    self.isLast = isLast
+    self.stopsAfter = stopsAfter
+  }
+  var values: [String] { collected.withLock { $0 } }
+  func process(_ batch: RecordBatch) throws -> OrderedOutcome {
+    collected.withLock { collected in
+      for index in 0..<batch.selectedCount {
+        collected.append(String(decoding: batch.bytes(ofRecord: Int(batch.selection[index])), as: UTF8.self))
+      }
+      return isLast ? .consumed : collected.count == stopsAfter ? .passAndStop : .pass
+    }
+  }
+  func finish() throws -> (any BatchSource)? { nil }
+  var tally: StageTally { StageTally() }
+}
+
+@Suite("Pipeline runner") struct PipelineRunnerTests {
+  @Test("order is kept for any number of threads and batches", arguments: [1, 2, 8], [1, 3, 16])
+  func keepsOrder(threads: Int, batches: Int) async throws {
+    let sink = Collect()
+    let middle = (0..<62).map { _ in Pipeline.Step(.ordered(Collect(isLast: false)), stopsReading: false) }
+    let pipeline = Pipeline(
+      source: Numbers(300), steps: [.init(.row(Dawdle()))] + middle + [.init(.row(Dawdle())), .init(.ordered(sink))], slotCount: 0)
+    let counts = try await PipelineRunner(
+      pipeline, batchCount: batches, batchBytes: 4096, scheduler: WorkScheduler(width: threads)
+    ).run()
+    #expect(sink.values == (0..<300).map(String.init))
+    #expect(counts.batches == 300)
+    #expect(counts.steps.first?.input == 300 && counts.steps.last?.input == 300)
+  }
+
+  @Test("the first error wins and the run ends", arguments: [1, 2, 8])
+  func failsOnce(threads: Int) async throws {
+    let pipeline = Pipeline(
+      source: Numbers(300, failsAt: 77), steps: [.init(.row(Dawdle())), .init(.ordered(Collect()))], slotCount: 0)
+    await #expect(throws: OhanaError.self) {
+      try await PipelineRunner(pipeline, batchCount: 5, batchBytes: 4096, scheduler: WorkScheduler(width: threads)).run()
+    }
+  }
+
+  @Test("an early stop ends the run with what was let through", arguments: [1, 2, 8])
+  func stops(threads: Int) async throws {
+    let sink = Collect()
+    let pipeline = Pipeline(
+      source: Numbers(1_000_000),
+      steps: [
+        .init(.row(Dawdle())), .init(.ordered(Collect(isLast: false, stopsAfter: 10)), stage: 0), .init(.row(Dawdle())),
+        .init(.ordered(sink)),
+      ], slotCount: 0)
+    let counts = try await PipelineRunner(pipeline, batchCount: 5, batchBytes: 4096, scheduler: WorkScheduler(width: threads)).run()
+    #expect(sink.values == (0..<10).map(String.init))
+    #expect(counts.batches == 10 && counts.stoppedEarly)
+  }
+}
