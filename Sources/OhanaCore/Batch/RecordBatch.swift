@@ -127,6 +127,13 @@ extension RecordBatch {
     return index
   }
 
+  /// Room for `count` records and their slots without growing, for readers that write ``records`` and ``fields`` through pointers held
+  /// across many records and set `recordCount` themselves. Both are to be fetched anew behind this call.
+  public final func reserveRecords(_ count: Int) {
+    recordStorage.reserve(count, used: recordCount)
+    fieldStorage.reserve(count &* slotCount, used: recordCount &* slotCount)
+  }
+
   /// Takes the record added last back (it turned out to be no record).
   @inlinable public final func removeLastRecord() { recordCount &-= 1 }
 
