@@ -4,6 +4,7 @@ extension RecordBatch {
     stepCounts.removeAll(keepingCapacity: true)
     for _ in 0..<steps { stepCounts.append(StageCounts()) }
     trail.removeAll(keepingCapacity: true)
+    mixedPassages.removeAll(keepingCapacity: true)
     truncatedAt = nil
   }
 }

@@ -62,12 +62,16 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   public final var rejects: [Reject] = []
   /// Faults that left the record's other fields whole, in input order.
   public final var warnings: [Warning] = []
+  /// The input broke behind the records of this batch (a damaged chunk). Raised in stream order, by the ordered step that keeps the books.
+  public final var fault: OhanaError?
   /// Compressed bytes of the inputs read when this batch was filled, for progress.
   public final var inputBytesRead = 0
   /// Something the reader wants to hand from its serial part to its row-local part, for example the header in force.
   public final var readerState: (any Sendable)?
   /// What each step of the pipeline did to this batch; kept by the engine.
   package final var stepCounts: [StageCounts] = []
+  /// What passed each step, by input, in a batch that mixes inputs; kept by the engine.
+  package final var mixedPassages: [(source: Int, step: Int, input: Int, output: Int)] = []
   /// Selections behind each step, in order; kept by the engine where something may stop reading early.
   package final var trail: [(step: Int, selection: [UInt32])] = []
   /// Records of the batch that count, where a stage stopped reading within it; nil: all.
@@ -97,6 +101,8 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
     rejects.removeAll()
     warnings.removeAll()
     readerState = nil
+    fault = nil
+    inputBytesRead = 0
     hasOrigins = false
   }
 }

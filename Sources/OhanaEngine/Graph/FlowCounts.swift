@@ -2,10 +2,28 @@ public import OhanaCore
 
 /// Sums over the batches that have done their work, by step.
 public struct FlowCounts: Sendable, Equatable {
+  /// What entered and left one step, of one input's records.
+  public struct Passage: Sendable, Equatable, Codable {
+    public var input = 0
+    public var output = 0
+  }
   /// By index of ``Pipeline/steps``.
   public var steps: [StageCounts]
+  /// By input, then by step: the books of each input.
+  public var passages: [[Passage]]
   /// Batches that passed.
   public var batches = 0
   /// A stage had enough before the input ended.
   public var stoppedEarly = false
+
+  init(steps: Int) {
+    self.steps = Array(repeating: StageCounts(), count: steps)
+    passages = []
+  }
+
+  mutating func add(source: Int, step: Int, input: Int, output: Int) {
+    while passages.count <= source { passages.append(Array(repeating: Passage(), count: steps.count)) }
+    passages[source][step].input += input
+    passages[source][step].output += output
+  }
 }

@@ -23,9 +23,12 @@ public struct Pipeline: Sendable {
   public var source: any BatchSource
   public var steps: [Step]
   public var slotCount: Int
+  /// Inputs the source reads from.
+  public var inputCount: Int
 
-  public init(source: any BatchSource, steps: [Step], slotCount: Int) {
+  public init(source: any BatchSource, steps: [Step], slotCount: Int, inputCount: Int = 1) {
     self.source = source
+    self.inputCount = inputCount
     self.steps = steps
     self.slotCount = slotCount
   }

@@ -29,6 +29,7 @@ public final class PipelineRunner: Sendable {
   private let onBatch: @Sendable (RecordBatch) -> Void
   /// Something may stop reading early: then each batch keeps a trail of what was dropped where, so that the books can end at a record.
   private let keepsTrail: Bool
+  private let hasOneSource: Bool
   private let state: Mutex<State>
 
   /// - Parameters:
@@ -42,6 +43,7 @@ public final class PipelineRunner: Sendable {
     source = pipeline.source
     steps = pipeline.steps
     slotCount = pipeline.slotCount
+    hasOneSource = pipeline.inputCount == 1
     self.batchBytes = batchBytes
     self.scheduler = scheduler
     self.onBatch = onBatch
@@ -64,7 +66,7 @@ public final class PipelineRunner: Sendable {
     state = Mutex(
       State(
         flow: FlowState(nodes: kinds, batches: batchCount),
-        counts: FlowCounts(steps: Array(repeating: StageCounts(), count: pipeline.steps.count))))
+        counts: FlowCounts(steps: pipeline.steps.count)))
   }
 
   /// Begins. Called once.
@@ -131,7 +133,15 @@ public final class PipelineRunner: Sendable {
     if counts {
       state.withLock { state in
         state.counts.batches += 1
-        for (index, count) in batch.stepCounts.enumerated() { state.counts.steps[index] += count }
+        for (index, count) in batch.stepCounts.enumerated() {
+          state.counts.steps[index] += count
+          if !batch.hasOrigins, count.input | count.output != 0 {
+            state.counts.add(source: batch.source, step: index, input: count.input, output: count.output)
+          }
+        }
+        for passage in batch.mixedPassages {
+          state.counts.add(source: passage.source, step: passage.step, input: passage.input, output: passage.output)
+        }
       }
       onBatch(batch)
     }
@@ -145,7 +155,10 @@ public final class PipelineRunner: Sendable {
     batch.resetStepCounts(steps.count)
     do {
       let hasMore = try source.next(into: batch)
-      if let node, case .ordered(let step, _) = nodes[node] { batch.stepCounts[step].output += batch.selectedCount }
+      if let node, case .ordered(let step, _) = nodes[node] {
+        batch.stepCounts[step].output += batch.selectedCount
+        countOrigins(batch, step: step, entering: false)
+      }
       apply { state in
         node.map { state.flow.tailFilled(node: $0, batch: index, hasMore: hasMore) }
           ?? state.flow.sourceFilled(batch: index, hasMore: hasMore)
@@ -168,6 +181,7 @@ public final class PipelineRunner: Sendable {
       case .row(let stages):
         for (step, stage) in stages {
           let input = batch.selectedCount
+          countOrigins(batch, step: step, entering: true)
           let began = monotonicNanoseconds()
           let tally = try stage.process(batch)
           count(batch, step: step, input: input, tally: tally, began: began)
@@ -175,6 +189,7 @@ public final class PipelineRunner: Sendable {
         apply { $0.flow.rowDone(node: node, batch: index) }
       case .ordered(let step, let stage):
         let input = batch.selectedCount
+        countOrigins(batch, step: step, entering: true)
         let before = stage.tally
         let began = monotonicNanoseconds()
         var outcome = try stage.process(batch)
@@ -225,9 +240,42 @@ public final class PipelineRunner: Sendable {
     batch.stepCounts[step].output += batch.selectedCount
     batch.stepCounts[step].tally += tally
     batch.stepCounts[step].nanoseconds += monotonicNanoseconds() - began
+    countOrigins(batch, step: step, entering: false)
     if keepsTrail {
       batch.trail.append((step, Array(UnsafeBufferPointer(start: batch.selection, count: batch.selectedCount))))
     }
+  }
+
+  /// Behind a breaker a batch mixes the records of several inputs: count them one by one, unless there is only one input.
+  private func countOrigins(_ batch: RecordBatch, step: Int, entering: Bool) {
+    guard batch.hasOrigins else { return }
+    var run = (source: 0, count: 0)
+    func flush() {
+      guard run.count > 0 else { return }
+      let input = entering ? run.count : 0
+      let output = entering ? 0 : run.count
+      if let index = batch.mixedPassages.firstIndex(where: { $0.source == run.source && $0.step == step }) {
+        batch.mixedPassages[index].input += input
+        batch.mixedPassages[index].output += output
+      } else {
+        batch.mixedPassages.append((run.source, step, input, output))
+      }
+    }
+    if hasOneSource {
+      run.count = batch.selectedCount
+    } else {
+      let origins = batch.origins
+      let selection = batch.selection
+      for index in 0..<batch.selectedCount {
+        let source = Int(origins[Int(selection[index])].source)
+        if source != run.source {
+          flush()
+          run = (source, 0)
+        }
+        run.count += 1
+      }
+    }
+    flush()
   }
 
   /// Behind an early stop: the batch ends with the last record that was let through, for the books of all steps before too.
