@@ -15,11 +15,11 @@ let package = Package(
     .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
-    .systemLibrary(name: "CICU", pkgConfig: "icu-i18n", providers: [.apt(["libicu-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    // Byte-class masks of a block, and thin C++ shims with a C header each.
+    // Byte-class masks of a block, and thin shims with a C header each.
     .target(name: "CStructural"),
     .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
+    .target(name: "CICU", linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]),
     .target(name: "CRegex", linkerSettings: [.linkedLibrary("re2")]),
 
     .target(name: "OhanaCore", dependencies: ["CXXHash", "CICU", "CRegex", "CCrypto"], swiftSettings: swift),
