@@ -1,3 +1,19 @@
 #pragma once
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
+
+/// Sizes of the work buffers are macros with arithmetic, which Swift cannot import.
+enum {
+  ohana_isal_level1_buffer = ISAL_DEF_LVL1_DEFAULT,
+  ohana_isal_level2_buffer = ISAL_DEF_LVL2_DEFAULT,
+};
+
+/// Bytes decoded that the last call of `isal_inflate` found no room for.
+static inline const unsigned char *ohana_isal_pending(const struct inflate_state *state) {
+  return state->tmp_out_buffer + state->tmp_out_processed;
+}
+
+/// Entry `index` of the table that decodes literals and lengths, 12 bits at a time.
+static inline unsigned ohana_isal_literal_entry(const struct inflate_state *state, unsigned index) {
+  return state->lit_huff_code.short_code_lookup[index];
+}

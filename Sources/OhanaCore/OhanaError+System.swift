@@ -1,0 +1,36 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
+extension OhanaError {
+  /// What a failed system call on `path` means to a person. Category `io`; codes `not-found`, `auth`, `is-directory`, `disk-full`,
+  /// `closed-pipe`, `too-many-files` and `io-error`.
+  ///
+  /// - Parameters:
+  ///   - number: `errno` right after the call.
+  ///   - doing: what was tried, as an infinitive: `read`, `write`.
+  ///   - path: the file or folder to name.
+  ///   - fix: replaces the usual advice where the caller knows better.
+  public static func system(_ number: Int32, _ doing: String, _ path: FilePath, fix: String? = nil) -> OhanaError {
+    func make(_ code: String, _ problem: String, _ usualFix: String) -> OhanaError {
+      OhanaError(.io, code, at: Location(path), problem, fix: fix ?? usualFix)
+    }
+    switch number {
+    case ENOENT: return make("not-found", "cannot \(doing): no such file or folder", "check the name")
+    case ENOTDIR: return make("not-found", "cannot \(doing): a part of the path is not a folder", "check the name")
+    case EACCES, EPERM: return make("auth", "cannot \(doing): permission denied", "check the access rights of the file and its folders")
+    case EROFS: return make("auth", "cannot \(doing): the file system is read-only", "choose another folder")
+    case EISDIR: return make("is-directory", "cannot \(doing): it is a folder", "name a file")
+    case ENOSPC: return make("disk-full", "cannot \(doing): no space left on the device", "free some space or choose another folder")
+    case EDQUOT: return make("disk-full", "cannot \(doing): the disk quota is used up", "free some space or choose another folder")
+    case EFBIG: return make("disk-full", "cannot \(doing): the file would be larger than allowed here", "raise the limit or choose another folder")
+    case EPIPE: return make("closed-pipe", "cannot \(doing): the reader closed the pipe", "")
+    case EMFILE, ENFILE: return make("too-many-files", "cannot \(doing): too many open files", "raise the limit (ulimit -n)")
+    case ELOOP: return make("io-error", "cannot \(doing): too many symbolic links", "check the name")
+    case ENAMETOOLONG: return make("io-error", "cannot \(doing): the name is too long", "choose a shorter name")
+    default: return make("io-error", "cannot \(doing): \(String(cString: strerror(number)))", "")
+    }
+  }
+}

@@ -1,0 +1,104 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+public import OhanaCore
+
+/// The bytes of a file, a pipe or standard input, as they are.
+///
+/// Regular files are read ahead by the kernel (sequential advice); bytes go straight into the caller's buffer.
+public final class FileByteStream: ByteStream, @unchecked Sendable {  // because one piece of work at a time uses it
+  /// The name as given; `-` is standard input.
+  public let path: FilePath
+  /// Size in bytes of a regular file, nil of anything else.
+  public let size: Int?
+
+  private let descriptor: Int32
+  private let ownsDescriptor: Bool
+  /// Bytes read by ``peek(_:)`` that no read has returned yet: `peeked[peekedStart...]`.
+  private var peeked: [UInt8] = []
+  private var peekedStart = 0
+  private var bytesRead = 0
+
+  /// Opens `path`, or takes standard input for `-`.
+  ///
+  /// - Throws: `io` naming the file: `not-found`, `auth`, `is-directory`, `too-many-files`, `io-error`.
+  public convenience init(_ path: FilePath) throws {
+    if path == "-" {
+      try self.init(descriptor: STDIN_FILENO, path: path, owned: false)
+      return
+    }
+    var descriptor: Int32
+    repeat { descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) } } while descriptor < 0 && errno == EINTR
+    guard descriptor >= 0 else { throw OhanaError.system(errno, "open", path) }
+    do {
+      try self.init(descriptor: descriptor, path: path, owned: true)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  private init(descriptor: Int32, path: FilePath, owned: Bool) throws {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      if !owned, errno == EBADF {
+        throw OhanaError(.io, "closed-input", at: .init(path), "standard input is closed", fix: "name an input file")
+      }
+      throw OhanaError.system(errno, "read", path)
+    }
+    let kind = status.st_mode & S_IFMT
+    guard kind != S_IFDIR else { throw OhanaError.system(EISDIR, "read", path) }
+    self.path = path
+    self.descriptor = descriptor
+    ownsDescriptor = owned
+    size = kind == S_IFREG ? Int(status.st_size) : nil
+    if size != nil { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
+  }
+
+  deinit { if ownsDescriptor { close(descriptor) } }
+
+  public var inputBytesRead: Int { bytesRead - (peeked.count - peekedStart) }
+
+  /// The next `count` bytes, fewer only at the end of the input, without taking them. Waits as often as it must.
+  func peek(_ count: Int) throws -> ArraySlice<UInt8> {
+    while peeked.count - peekedStart < count {
+      var block = [UInt8](repeating: 0, count: 4096)
+      let got = try block.withUnsafeMutableBytes { try readOnce(into: $0) }
+      if got == 0 { break }
+      peeked.append(contentsOf: block[..<got])
+    }
+    return peeked[peekedStart...].prefix(count)
+  }
+
+  public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    guard peekedStart < peeked.count else { return try readOnce(into: buffer) }
+    let taken = min(buffer.count, peeked.count - peekedStart)
+    peeked.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[peekedStart..<(peekedStart + taken)])) }
+    peekedStart += taken
+    if peekedStart == peeked.count {
+      peeked = []
+      peekedStart = 0
+    }
+    // A pipe might make us wait here with bytes in hand; a regular file never does.
+    guard size != nil, taken < buffer.count else { return taken }
+    return taken + (try readOnce(into: UnsafeMutableRawBufferPointer(rebasing: buffer[taken...])))
+  }
+
+  private func readOnce(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    guard let start = buffer.baseAddress, buffer.count > 0 else { return 0 }
+    while true {
+      #if canImport(Glibc)
+        let got = Glibc.read(descriptor, start, min(buffer.count, 1 << 30))
+      #else
+        let got = Musl.read(descriptor, start, min(buffer.count, 1 << 30))
+      #endif
+      if got >= 0 {
+        bytesRead += got
+        return got
+      }
+      if errno != EINTR { throw OhanaError.system(errno, "read", path) }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+public import OhanaCore
+
+/// How the bytes of a file are packed. Told by content, never by name.
+public enum ByteCompression: String, Sendable, Codable {
+  case none
+  case gzip = "gz"
+}
+
+/// Opens `path` (`-` is standard input) and looks at its first bytes: gzip data is inflated, anything else is passed on as it is.
+///
+/// - Parameters:
+///   - codec: what inflates; see ``DeflateCodec``.
+/// - Returns: the stream, how the file is packed, and the size in bytes of the file itself where it is a regular one.
+/// - Throws: as ``FileByteStream/init(_:)``.
+public func openByteStream(_ path: FilePath, codec: DeflateCodec = .fast) throws -> OpenedByteStream {
+  let file = try FileByteStream(path)
+  let magic: [UInt8] = [0x1f, 0x8b, 0x08]
+  let head = try file.peek(magic.count)
+  // A gzip file cut within its first three bytes is a truncated one: no text begins like that.
+  if !head.isEmpty, magic.starts(with: head) {
+    return OpenedByteStream(stream: GzipByteStream(file, name: path, codec: codec), compression: .gzip, fileSize: file.size)
+  }
+  return OpenedByteStream(stream: file, compression: .none, fileSize: file.size)
+}
+
+/// What ``openByteStream(_:codec:)`` found.
+public struct OpenedByteStream: Sendable {
+  /// The decompressed bytes.
+  public var stream: any ByteStream
+  public var compression: ByteCompression
+  /// Size in bytes of the file as it lies on disk; nil for pipes and devices.
+  public var fileSize: Int?
+}
