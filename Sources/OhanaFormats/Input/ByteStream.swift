@@ -9,6 +9,35 @@ public protocol ByteStream: AnyObject, Sendable {
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
   /// Bytes taken from the underlying file so far, compressed where it is compressed; for progress.
   var inputBytesRead: Int { get }
+  /// Why the stream ended before its end, where an error was turned into an end: see ``FaultRecordingStream``. A framer must not take
+  /// what follows the last record end for a record then.
+  var fault: OhanaError? { get }
+}
+
+extension ByteStream {
+  public var fault: OhanaError? { nil }
+}
+
+/// Turns the first error of a stream into its end, and remembers it.
+///
+/// Records before a break are delivered in order like any others; the error is raised behind them.
+public final class FaultRecordingStream: ByteStream, @unchecked Sendable {  // because one piece of work at a time uses it
+  private let stream: any ByteStream
+  public private(set) var fault: OhanaError?
+
+  public init(_ stream: any ByteStream) { self.stream = stream }
+
+  public var inputBytesRead: Int { stream.inputBytesRead }
+
+  public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    guard fault == nil else { return 0 }
+    do {
+      return try stream.read(into: buffer)
+    } catch let error as OhanaError where error.category == .badInput {
+      fault = error
+      return 0
+    }
+  }
 }
 
 /// Cuts one input into batches of whole records. The serial half of a reader; the row-local half is a ``RowStage``.

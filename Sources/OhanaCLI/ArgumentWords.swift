@@ -1,0 +1,83 @@
+internal import Ohana
+
+/// Command line words as the kernel gave them: bytes, taken from the front.
+struct ArgumentWords {
+  fileprivate var words: ArraySlice<FilePath>
+
+  init(_ words: [FilePath]) { self.words = words[...] }
+
+  var isEmpty: Bool { words.isEmpty }
+  var next: FilePath? { words.first }
+  mutating func take() -> FilePath? { words.popFirst() }
+  mutating func takeRest() -> [FilePath] {
+    defer { words = [] }
+    return Array(words)
+  }
+}
+
+extension FilePath {
+  /// For options and names that are text; bytes that are not UTF-8 become U+FFFD and then match nothing.
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+  /// `--name` or `-x`, not `-` alone, not a negative number.
+  var isOption: Bool {
+    guard bytes.first == UInt8(ascii: "-"), bytes.count > 1 else { return false }
+    return !(bytes[1] >= UInt8(ascii: "0") && bytes[1] <= UInt8(ascii: "9"))
+  }
+  /// The part before `=` of a long option, and the part behind it.
+  var optionParts: (name: String, value: FilePath?) {
+    guard bytes.starts(with: "--".utf8), let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { return (text, nil) }
+    return (String(decoding: bytes[..<equals], as: UTF8.self), FilePath(bytes: Array(bytes[(equals + 1)...])))
+  }
+}
+
+/// Applies run options, and complains about unknown ones.
+struct RunOptionParser {
+  var request = RunRequest()
+  /// Options a verb has beside those of every run.
+  var extra: [String: String] = [:]
+  private let extraOptions: [StageHelp.Option]
+  private var given: Set<String> = []
+
+  init(extra: [StageHelp.Option] = []) { extraOptions = extra }
+
+  /// Takes one option with its value off `words`.
+  mutating func take(_ word: FilePath, from words: inout ArgumentWords, otherNames: [String] = []) throws {
+    let (name, inline) = word.optionParts
+    func value(_ placeholder: String?) throws -> FilePath {
+      guard let placeholder else {
+        if inline != nil { throw OhanaError(.usage, "unwanted-value", "\(name) takes no value") }
+        return ""
+      }
+      if let inline { return inline }
+      guard let next = words.take() else {
+        throw OhanaError(.usage, "missing-value", "\(name) needs a value", fix: "\(name) \(placeholder)")
+      }
+      return next
+    }
+    if let option = extraOptions.first(where: { $0.name == name }) {
+      if extra[name] != nil, !option.isRepeatable { throw OhanaError(.usage, "repeated-option", "\(name) is given twice") }
+      extra[name] = try value(option.value).text
+      return
+    }
+    guard let option = RunOption.named(name) else {
+      let known = RunOption.all.map(\.name) + extraOptions.map(\.name) + otherNames
+      let near = NearMiss.best(for: name, among: known).map { "did you mean \($0)? " } ?? ""
+      throw OhanaError(.usage, "unknown-option", "there is no option \(word)", fix: near + "'ohana help run' lists them")
+    }
+    if !option.isRepeatable, !given.insert(option.name).inserted {
+      throw OhanaError(.usage, "repeated-option", "\(option.name) is given twice", fix: "leave one of them out")
+    }
+    try option.set(&request, try value(option.value))
+  }
+}
+
+extension ArgumentWords {
+  /// `--help` or `-h` stands in front of a `--`.
+  var asksForHelp: Bool {
+    for word in words {
+      if word == "--" { return false }
+      if word == "--help" || word == "-h" { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,139 @@
+internal import Ohana
+
+/// `ohana run INPUT… [-o OUTPUT] [run options] then STAGE ARGS [then STAGE ARGS]…`
+enum RunCommand {
+  static let help = [
+    StageHelp.Option("--file", "PIPELINE", "Take inputs, options and stages from a JSON5 file; what the line says wins. Short: -f.")
+  ]
+
+  static func parse(_ words: inout ArgumentWords) throws -> RunRequest {
+    var parser = RunOptionParser(extra: help)
+    var inputs: [FilePath] = []
+    while let word = words.take() {
+      if word == "then" {
+        parser.request.stages = try stages(words.takeRest())
+        break
+      } else if word == "--" {
+        while let input = words.next, input != "then" {
+          inputs.append(input)
+          _ = words.take()
+        }
+      } else if word == "-f" {
+        guard let file = words.take() else { throw OhanaError(.usage, "missing-value", "-f needs a value", fix: "-f PIPELINE") }
+        parser.extra["--file"] = file.text
+      } else if word.isOption {
+        try parser.take(word, from: &words)
+      } else {
+        inputs.append(word)
+      }
+    }
+    parser.request.inputs = inputs
+    if let file = parser.extra["--file"] { return try PipelineFile.read(FilePath(file)).merged(under: parser) }
+    return parser.request
+  }
+
+  /// Stage words, split at `then`. A `then` within braces belongs to the group.
+  static func stages(_ words: [FilePath]) throws -> [any PlannedStage] {
+    var groups: [[String]] = [[]]
+    var depth = 0
+    for word in words {
+      if word == "{" { depth += 1 } else if word == "}" { depth -= 1 }
+      if word == "then", depth == 0 { groups.append([]) } else { groups[groups.count - 1].append(word.text) }
+    }
+    return try groups.map(stage)
+  }
+
+  static func stage(_ words: [String]) throws -> any PlannedStage {
+    guard let name = words.first else {
+      throw OhanaError(.usage, "missing-stage", "there is no stage behind 'then'", fix: "'ohana help' lists the stages")
+    }
+    guard let entry = StageCatalog.entry(named: name) else {
+      let near = NearMiss.best(for: name, among: StageCatalog.all.map(\.help.name)).map { "did you mean \($0)? " } ?? ""
+      throw OhanaError(.usage, "unknown-stage", "there is no stage '\(name)'", fix: near + "'ohana help' lists them")
+    }
+    for word in words.dropFirst() {
+      let option = FilePath(word).optionParts.name
+      if word == "--" { break }
+      if RunOption.named(option) != nil, !entry.help.options.contains(where: { $0.name == option }) {
+        throw OhanaError(.usage, "misplaced-option", "\(option) is an option of the run, not of '\(name)'", fix: "put it in front of the first 'then'")
+      }
+    }
+    return try entry.parse(Array(words.dropFirst()))
+  }
+
+  static func run(_ request: RunRequest) async throws -> Int32 {
+    try await RunSession(request).run()
+  }
+}
+
+/// `ohana STAGE ARGS [--] INPUT… [-o OUTPUT]`: one stage, the short way.
+enum StageCommand {
+  static func parse(_ entry: StageCatalog.Entry, _ words: inout ArgumentWords) throws -> RunRequest {
+    var parser = RunOptionParser()
+    var stageWords: [String] = []
+    var positionals: [FilePath] = []
+    var inputs: [FilePath] = []
+    while let word = words.take() {
+      if word == "--" {
+        inputs += words.takeRest()
+      } else if word == "then" {
+        throw OhanaError(.usage, "misplaced-then", "'then' chains stages behind 'ohana run'", fix: "ohana run INPUT… then \(entry.help.name) … then …")
+      } else if word.isOption, let option = entry.help.options.first(where: { $0.name == word.optionParts.name }) {
+        stageWords.append(word.text)
+        if option.value != nil, word.optionParts.value == nil, let value = words.take() { stageWords.append(value.text) }
+      } else if word.isOption {
+        try parser.take(word, from: &words, otherNames: entry.help.options.map(\.name))
+      } else {
+        positionals.append(word)
+      }
+    }
+    // The stage's own arguments come before the inputs.
+    let own = entry.positionalCount(positionals.map(\.text), stageWords)
+    stageWords += positionals.prefix(own).map(\.text)
+    parser.request.inputs = Array(positionals.dropFirst(own)) + inputs
+    parser.request.stages = [try entry.parse(stageWords)]
+    return parser.request
+  }
+}
+
+/// `ohana convert INPUT… -o OUTPUT`: formats from the names, or `--from` and `--to`.
+enum ConvertCommand {
+  static func run(_ words: inout ArgumentWords) async throws -> Int32 {
+    let request = try PlainCommand.parse(&words).request
+    guard request.output != nil || request.options.to != nil else {
+      throw OhanaError(.usage, "missing-output", "convert needs to know what to write", fix: "name an output with -o, or a format with --to")
+    }
+    return try await RunCommand.run(request)
+  }
+}
+
+/// `ohana head [-n N] INPUT…`: the first records.
+enum HeadCommand {
+  static let help = [StageHelp.Option("--records", "N", "How many records. Default: 10. Short: -n.")]
+
+  static func run(_ words: inout ArgumentWords) async throws -> Int32 {
+    var parser = try PlainCommand.parse(&words, extra: help, short: ["-n": "--records"])
+    parser.request.stages = [try RunCommand.stage(["limit", parser.extra["--records"] ?? "10"])]
+    parser.request.options.quiet = true
+    return try await RunCommand.run(parser.request)
+  }
+}
+
+/// Verbs that take inputs and run options, and no stage.
+enum PlainCommand {
+  static func parse(_ words: inout ArgumentWords, extra: [StageHelp.Option] = [], short: [String: String] = [:]) throws -> RunOptionParser {
+    var parser = RunOptionParser(extra: extra)
+    while let word = words.take() {
+      if word == "--" {
+        parser.request.inputs += words.takeRest()
+      } else if let long = short[word.text] {
+        try parser.take(FilePath(long), from: &words)
+      } else if word.isOption {
+        try parser.take(word, from: &words)
+      } else {
+        parser.request.inputs.append(word)
+      }
+    }
+    return parser
+  }
+}

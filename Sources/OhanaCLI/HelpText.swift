@@ -1,0 +1,187 @@
+internal import Ohana
+
+/// What `ohana help` says of verbs; stages speak for themselves.
+enum HelpText {
+  struct Verb: Sendable {
+    let name: String
+    let usage: String
+    let summary: String
+    let text: String
+    let options: [StageHelp.Option]
+    let takesRunOptions: Bool
+    let examples: [(command: String, text: String)]
+  }
+
+  static let verbs: [Verb] = [
+    Verb(
+      name: "run", usage: "ohana run INPUT… [-o OUTPUT] [options] then STAGE ARGS [then STAGE ARGS]…",
+      summary: "Run a chain of stages over the inputs.",
+      text: """
+        Everything in front of the first 'then' belongs to the run, everything behind a stage's name to that stage. INPUT is a file, a glob, a \
+        directory or '-'; inputs are read in the order given. Without -o the result goes to standard output.
+        """,
+      options: RunCommand.help, takesRunOptions: true,
+      examples: [
+        (
+          #"ohana run family.ndjson then require first,last,image then sort last,first then set "full_name = first || ' ' || last" then keep full_name,image"#,
+          "Complete contacts, in order of last and first name, as full name and picture."
+        ),
+        (
+          "ohana run 'exports/*.csv.gz' -o clean.csv.gz then dedupe --by email:email then sort last,first",
+          "One record per e-mail address, sorted."
+        ),
+        ("ohana run -f nightly.json exports/", "A chain that is checked in, over today's folder."),
+      ]),
+    Verb(
+      name: "convert", usage: "ohana convert INPUT… -o OUTPUT [options]", summary: "Change the format and nothing else.",
+      text: "Formats come from content and names, or from --from and --to. Columns of CSV output are the union of all keys, in input order, unless --columns names them.",
+      options: [], takesRunOptions: true,
+      examples: [
+        ("ohana convert contacts.ndjson.gz -o contacts.csv", "NDJSON to CSV."),
+        ("ohana convert contacts.csv --to ndjson --unflatten --lists tags", "CSV to NDJSON with nested addresses and lists."),
+      ]),
+    Verb(
+      name: "plan", usage: "ohana plan run … | plan STAGE … | plan convert …", summary: "Show what a command would do, without doing it.",
+      text: "Prints the stages, what they need of each record, what is fused, where the stream has to wait, and how memory is shared.",
+      options: [], takesRunOptions: false,
+      examples: [("ohana plan dedupe --by email:email exports/", "The plan of a dedupe.")]),
+    Verb(
+      name: "check", usage: "ohana check INPUT… [options]", summary: "Read everything and report what cannot be read.",
+      text: "Exit status 1 if there is anything unreadable.", options: [], takesRunOptions: true,
+      examples: [("ohana check exports/*.ndjson.gz", "Are all chunks whole and all records readable?")]),
+    Verb(
+      name: "count", usage: "ohana count INPUT… [options]", summary: "Count records.", text: "Prints one number.", options: [],
+      takesRunOptions: true, examples: [("ohana count exports/", "How many contacts are there?")]),
+    Verb(
+      name: "stats", usage: "ohana stats INPUT… [options]", summary: "Describe every field.",
+      text: "Prints per field: how often it is present, null and empty, how many different values it has (estimated), lengths, and the most frequent values.",
+      options: StatsCommand.help, takesRunOptions: true, examples: [("ohana stats exports/", "What is in there?")]),
+    Verb(
+      name: "diff", usage: "ohana diff OLD NEW --by KEY,… [options]", summary: "Tell what was added, removed and changed.",
+      text: "Prints NDJSON lines {op,key,old,new,fields}: in NEW's order what was added or changed, then in OLD's order what was removed. Exit status 1 if there is any difference. A repeated key is exit 3.",
+      options: DiffCommand.help, takesRunOptions: true,
+      examples: [("ohana diff yesterday.csv today.csv --by email:email", "What changed over night?")]),
+    Verb(
+      name: "head", usage: "ohana head [-n N] INPUT… [options]", summary: "The first records.", text: "Stops reading as soon as they are there.",
+      options: HeadCommand.help, takesRunOptions: true, examples: [("ohana head -n 3 exports/part-1.ndjson.gz", "Three records to look at.")]),
+    Verb(
+      name: "generate", usage: "ohana generate --rows N -o OUTPUT [options]", summary: "Make sample contacts.",
+      text: "Deterministic: the same seed gives the same bytes. The people are invented.", options: GenerateCommand.help, takesRunOptions: false,
+      examples: [("ohana generate --rows 1000000 --chunks 8 -o 'sample/part-{n}.ndjson.gz' --truth truth.csv", "A million contacts in eight chunks.")]),
+    Verb(
+      name: "help", usage: "ohana help [VERB | STAGE | functions | keys | exit]", summary: "Explain.", text: "", options: [], takesRunOptions: false,
+      examples: []),
+    Verb(name: "version", usage: "ohana version", summary: "Print the version.", text: "", options: [], takesRunOptions: false, examples: []),
+  ]
+
+  static var overview: String {
+    var lines = [
+      "ohana \(Version.current): deduplicate, filter, map, sort and convert contact data sets of any size.", "",
+      "  ohana run INPUT… [-o OUTPUT] [options] then STAGE ARGS [then STAGE ARGS]…", "  ohana STAGE ARGS [--] INPUT… [-o OUTPUT] [options]",
+      "  ohana convert INPUT… -o OUTPUT", "", "Commands:",
+    ]
+    lines += table(verbs.map { ($0.name, $0.summary) })
+    lines += ["", "Stages (S streams, K holds keys, B needs the whole input; K and B spill to disk beyond --memory):"]
+    lines += table(StageCatalog.all.map { ("\($0.help.name)", "[\($0.help.memoryClass.rawValue)] \($0.help.summary)") })
+    lines += ["", "'ohana help NAME' explains a command or stage; also: help functions, help keys, help exit."]
+    return lines.joined(separator: "\n")
+  }
+
+  static func page(_ verb: Verb) -> String {
+    var lines = [verb.summary, "", "  " + verb.usage]
+    if !verb.text.isEmpty { lines += [""] + wrapped(verb.text) }
+    if !verb.options.isEmpty { lines += ["", "Options:"] + optionTable(verb.options) }
+    if verb.takesRunOptions {
+      for section in RunOption.Section.allCases {
+        let options = RunOption.all.filter { $0.section == section }
+        lines += ["", section.rawValue + ":"]
+        lines += table(options.map { option in ((option.short.map { $0 + ", " } ?? "") + option.name + (option.value.map { " " + $0 } ?? ""), option.help) })
+      }
+    }
+    if !verb.examples.isEmpty {
+      lines += ["", "Examples:"]
+      for example in verb.examples { lines += ["  " + example.command, "      " + example.text] }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  static func page(_ help: StageHelp) -> String {
+    var lines = [help.summary, "", "  … then \(help.name) \(help.usage)", "  ohana \(help.name) \(help.usage) INPUT… [-o OUTPUT] [options]", ""]
+    lines += wrapped(help.text)
+    let memory: String =
+      switch help.memoryClass {
+      case .streaming: "streams; one record at a time"
+      case .keyed: "holds keys; spills beyond its share"
+      case .breaker: "needs the whole input; spills beyond its share"
+      }
+    lines += ["", "Memory: \(memory)\(help.memoryNote.map { ". " + $0 } ?? "")."]
+    if !help.options.isEmpty { lines += ["", "Options:"] + optionTable(help.options) }
+    if !help.examples.isEmpty {
+      lines += ["", "Examples:"]
+      for example in help.examples { lines += ["  " + example.command, "      " + example.text] }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  static let exitPage = """
+    Exit status:
+      0        done; rejects within --max-rejects are counted in the summary
+      1        the answer of check or diff is no
+      2        wrong usage: unknown option or field, an existing output
+      3        bad input beyond the budget; nothing is published
+      4        reading or writing failed: missing file, no access, disk full
+      5        the memory limit cannot hold a record
+      6        the books do not balance; nothing is published
+      7        another run holds the output
+      8        a guard failed: --min-records, --max-drop, a refused selection
+      130/143  interrupted; everything temporary is gone
+    """
+
+  static let keysPage = """
+    A KEY is FIELD[:KIND] or an expression. Names with blanks, commas or colons stand in double quotes.
+
+    Kinds for equality (dedupe, distinct, count-by, suppress, diff):
+      exact           the decoded text (default); the number 7 equals the string "7"
+      fold            compatibility forms, case and accents made one, blanks collapsed
+      email           trimmed and lower-cased; text without @ is no key
+      email/provider  also without dots and +tags at gmail.com and googlemail.com
+      name            fold, without punctuation and titles; 'Last, First' turned
+    A key with a blank part (missing, null or "") equals nothing.
+
+    Kinds for order (sort):
+      locale[/xx]     CLDR collation, root or of a language (default)
+      binary          bytes
+      number          by value; what is no number comes after, by bytes
+      natural         collation with digit runs as numbers
+      ohana           code points of the decomposed text
+    each with :desc and :nulls-first. Blank values come last, also under :desc.
+    """
+
+  static func table(_ rows: [(String, String)]) -> [String] {
+    let width = min(30, rows.map { $0.0.count }.max() ?? 0)
+    return rows.flatMap { name, text -> [String] in
+      let lines = wrapped(text, width: 96 - width)
+      let indent = String(repeating: " ", count: width + 4)
+      guard name.count <= width else { return ["  " + name] + lines.map { indent + $0 } }
+      return ["  " + name + String(repeating: " ", count: width - name.count + 2) + (lines.first ?? "")] + lines.dropFirst().map { indent + $0 }
+    }
+  }
+
+  private static func optionTable(_ options: [StageHelp.Option]) -> [String] {
+    table(options.map { ($0.name + ($0.value.map { " " + $0 } ?? ""), $0.text) })
+  }
+
+  private static func wrapped(_ text: String, width: Int = 98) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+      if line.count + word.count + 1 > width, !line.isEmpty {
+        lines.append(line)
+        line = ""
+      }
+      line += (line.isEmpty ? "" : " ") + word
+    }
+    if !line.isEmpty { lines.append(line) }
+    return lines
+  }
+}

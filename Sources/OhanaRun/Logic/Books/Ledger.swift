@@ -1,0 +1,130 @@
+internal import OhanaCore
+internal import Synchronization
+
+/// What is known of each input once its batches have passed in order.
+struct InputLedger: Sendable {
+  /// Good records.
+  var read = 0
+  var rejected = 0
+  var blankLines = 0
+  var warnings: [String: Int] = [:]
+  var firstWarningLine: [String: Int] = [:]
+  /// The chunk broke; what is before the break was delivered.
+  var fault: OhanaError?
+}
+
+/// Numbers records and lines of each input: the first ordered step behind the reader.
+final class NumberingStage: OrderedStage {
+  private struct Position { var ordinal = 0, line = 0 }
+  private let positions = Mutex<[Position]>([])
+
+  func process(_ batch: RecordBatch) throws -> OrderedOutcome {
+    positions.withLock { positions in
+      while positions.count <= batch.source { positions.append(Position()) }
+      batch.firstOrdinal = positions[batch.source].ordinal
+      batch.firstLine = positions[batch.source].line
+      positions[batch.source].ordinal += batch.recordCount
+      positions[batch.source].line += batch.lineCount
+    }
+    return .pass
+  }
+  func finish() throws -> (any BatchSource)? { nil }
+  var tally: StageTally { StageTally() }
+}
+
+/// Counts what was read and what could not be, writes rejects down, and ends the run when there are too many. Behind an early `limit`, so
+/// that what lies beyond it is no error; in front of everything that holds records back.
+final class LedgerStage: OrderedStage {
+  struct Totals: Sendable {
+    var inputs: [InputLedger] = []
+    var reasons: [String: Int] = [:]
+    /// The first three rejects, as messages.
+    var named: [OhanaError] = []
+    var read: Int { inputs.reduce(0) { $0 + $1.read } }
+    var rejected: Int { inputs.reduce(0) { $0 + $1.rejected } }
+  }
+
+  private let sources: [FilePath]
+  private let budget: RunOptions.RejectBudget
+  private let readsOn: Bool
+  private let onBadChunk: RunOptions.BadChunkPolicy
+  private let write: (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)?
+  private let state = Mutex(Totals())
+
+  /// - Parameters:
+  ///   - readsOn: over the budget, read to the end and count (there is a file for rejects) instead of stopping at the first.
+  ///   - write: gets each reject in input order.
+  init(
+    sources: [FilePath], budget: RunOptions.RejectBudget, readsOn: Bool, onBadChunk: RunOptions.BadChunkPolicy,
+    write: (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)?
+  ) {
+    self.sources = sources
+    self.budget = budget
+    self.readsOn = readsOn
+    self.onBadChunk = onBadChunk
+    self.write = write
+  }
+
+  var totals: Totals { state.withLock { $0 } }
+  var tally: StageTally { StageTally() }
+
+  func process(_ batch: RecordBatch) throws -> OrderedOutcome {
+    let source = sources[batch.source]
+    for reject in batch.rejects { try write?(source, batch, reject) }
+    try state.withLock { totals in
+      while totals.inputs.count <= batch.source { totals.inputs.append(InputLedger()) }
+      let before = totals.inputs[batch.source].read
+      totals.inputs[batch.source].read += batch.truncatedAt ?? batch.recordCount
+      totals.inputs[batch.source].blankLines += batch.truncatedAt == nil ? batch.blankLines : 0
+      for warning in batch.warnings {
+        totals.inputs[batch.source].warnings[warning.code, default: 0] += 1
+        let line = batch.firstLine + warning.line + 1
+        if totals.inputs[batch.source].firstWarningLine[warning.code] == nil {
+          totals.inputs[batch.source].firstWarningLine[warning.code] = line
+        }
+      }
+      for reject in batch.rejects {
+        totals.inputs[batch.source].rejected += 1
+        totals.reasons[reject.reason.rawValue, default: 0] += 1
+        if totals.named.count < 3 {
+          totals.named.append(
+            OhanaError(
+              .badInput, reject.reason.rawValue,
+              at: .init(source, line: batch.firstLine + reject.line + 1, byte: reject.column), reject.detail))
+        }
+        if case .count(let limit) = budget, totals.rejected > limit, !readsOn { throw Self.overBudget(totals, budget: budget) }
+      }
+      if var fault = batch.fault {
+        let whole = before + batch.recordCount
+        fault.problem += " (\(Quantity.grouped(whole)) \(whole == 1 ? "record" : "records") before it \(whole == 1 ? "is" : "are") whole)"
+        if fault.fix.isEmpty { fault.fix = "--on-bad-chunk skip delivers what is whole" }
+        guard onBadChunk == .skip else { throw fault }
+        totals.inputs[batch.source].fault = fault
+      }
+    }
+    return .pass
+  }
+
+  func finish() throws -> (any BatchSource)? {
+    let totals = self.totals
+    let isOver =
+      switch budget {
+      case .count(let limit): totals.rejected > limit
+      case .percent(let percent): Double(totals.rejected) * 100 > percent * Double(totals.read + totals.rejected)
+      }
+    if isOver { throw Self.overBudget(totals, budget: budget) }
+    return nil
+  }
+
+  /// One line: the first reject's place and reason, where the next two are, how many there were, and which option lets the run go on.
+  static func overBudget(_ totals: Totals, budget: RunOptions.RejectBudget) -> OhanaError {
+    var error = totals.named[0]
+    let others = totals.named.dropFirst().compactMap { named in
+      named.location.map { "\($0.source):\($0.line ?? 0):\($0.byte ?? 0)" + ": \(named.problem)" }
+    }
+    if !others.isEmpty { error.problem += " (then " + others.joined(separator: ", ") + ")" }
+    if totals.rejected > totals.named.count { error.problem += ", \(Quantity.grouped(totals.rejected)) unreadable records in all" }
+    error.fix = "--max-rejects N lets the run go on without such records, --rejects FILE keeps them"
+    return error
+  }
+}

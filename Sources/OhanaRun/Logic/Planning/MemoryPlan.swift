@@ -1,0 +1,35 @@
+/// How `--memory` is shared out before a run.
+///
+/// | who | how much |
+/// |---|---|
+/// | the program itself | 12 MiB |
+/// | batches in flight | up to a quarter: arena, field table and output text, about three times a batch's bytes each |
+/// | compressors in flight | a block of 1 MiB of text and as much of output each |
+/// | stages that hold keys or the whole input | the rest, breakers twice as much as keyed ones |
+struct MemoryPlan: Sendable, Equatable {
+  static let programBytes = 12 << 20
+  static let blockBytes = 1 << 20
+
+  var total: Int
+  var batchBytes: Int
+  var batchCount: Int
+  /// Blocks being compressed at once, for each output.
+  var compressors: Int
+  /// For all stages that hold something.
+  var stageBytes: Int
+  private var weights = 0
+
+  init(total: Int, threads: Int, outputs: Int, weights: Int) {
+    self.total = total
+    self.weights = weights
+    batchBytes = max(32 << 10, min(1 << 20, total / 256))
+    let affordable = total / 4 / (3 * batchBytes)
+    batchCount = max(2, min(threads * 3 + 3, affordable))
+    compressors = max(1, min(threads + 1, total / 16 / (2 * Self.blockBytes)))
+    let fixed = Self.programBytes + batchCount * 3 * batchBytes + outputs * (compressors + 1) * 2 * Self.blockBytes
+    stageBytes = max(total / 8, total - fixed)
+  }
+
+  /// The share of a stage of this weight (1 keyed, 2 breaker).
+  func share(weight: Int) -> Int { weights == 0 ? 0 : max(1 << 20, stageBytes * weight / weights) }
+}

@@ -1,0 +1,142 @@
+internal import OhanaCore
+internal import OhanaEngine
+
+/// The books of a run: where every record read went.
+///
+/// Per stage `in + made = out + dropped + merged`; per run `read + made = written + rejected + dropped + merged` with `read` counting
+/// rejects, and the same for each input. Copies (a tee, duplicates, rejects) have counts of their own.
+public struct RunBooks: Sendable, Equatable, Codable {
+  public struct Input: Sendable, Equatable, Codable {
+    public var name: String
+    /// Records met, unreadable ones included.
+    public var read = 0
+    public var rejected = 0
+    public var written = 0
+    public var made = 0
+    public var dropped = 0
+    public var merged = 0
+    public var blankLines = 0
+    public var warnings: [String: Int] = [:]
+    /// Why reading it ended before its end.
+    public var fault: String?
+  }
+  public struct Stage: Sendable, Equatable, Codable {
+    /// As the user wrote it.
+    public var text: String
+    public var input = 0
+    public var made = 0
+    public var output = 0
+    public var dropped = 0
+    public var dropReason: String?
+    public var merged = 0
+    /// Time spent in it, all threads together.
+    public var seconds = 0.0
+    public var balances: Bool { input + made == output + dropped + merged }
+  }
+  public struct Output: Sendable, Equatable, Codable {
+    public var name: String
+    public var records: Int
+    public var bytes: Int
+    /// `main`, `tee`, `duplicates` or `rejects`.
+    public var role: String
+  }
+
+  public var inputs: [Input] = []
+  public var stages: [Stage] = []
+  public var outputs: [Output] = []
+  public var read = 0
+  public var made = 0
+  public var written = 0
+  public var rejected = 0
+  public var dropped = 0
+  public var merged = 0
+  /// Rejects by reason.
+  public var rejectReasons: [String: Int] = [:]
+  /// A stage had enough before the input ended.
+  public var stoppedEarly = false
+  public var seconds = 0.0
+
+  public init() {}
+
+  /// What does not add up, as one sentence; nil if the books balance.
+  public var imbalance: String? {
+    for (index, stage) in stages.enumerated() {
+      if !stage.balances {
+        return
+          "stage '\(stage.text)': in \(stage.input) + made \(stage.made) is not out \(stage.output) + dropped \(stage.dropped) + merged \(stage.merged)"
+      }
+      let before = index == 0 ? read - rejected : stages[index - 1].output
+      if stage.input != before { return "stage '\(stage.text)' got \(stage.input) records of \(before)" }
+    }
+    let last = stages.last?.output ?? read - rejected
+    if written != last { return "\(written) records were written of \(last)" }
+    if read + made != written + rejected + dropped + merged {
+      return "read \(read) + made \(made) is not written \(written) + rejected \(rejected) + dropped \(dropped) + merged \(merged)"
+    }
+    for input in inputs where input.read + input.made != input.written + input.rejected + input.dropped + input.merged {
+      return "input \(input.name): read \(input.read) + made \(input.made) is not written \(input.written) + rejected \(input.rejected) + dropped \(input.dropped) + merged \(input.merged)"
+    }
+    return nil
+  }
+}
+
+extension RunBooks {
+  /// Draws the books up from what the engine counted and what the ledger saw.
+  ///
+  /// - Parameters:
+  ///   - steps: the pipeline's steps, for the stage each belongs to; `sink` is the index of the last.
+  init(
+    stages planned: [any PlannedStage], steps: [Pipeline.Step], counts: FlowCounts, ledger: LedgerStage.Totals, sources: [FilePath], sink: Int
+  ) {
+    self.init()
+    stoppedEarly = counts.stoppedEarly
+    rejectReasons = ledger.reasons
+    written = counts.steps[sink].input
+    for (index, stage) in planned.enumerated() {
+      let own = steps.indices.filter { steps[$0].stage == index && steps[$0].isCounted }
+      var book = Stage(text: stage.text, dropReason: stage.dropReason)
+      for step in own {
+        book.made += counts.steps[step].tally.made
+        book.dropped += counts.steps[step].tally.dropped
+        book.merged += counts.steps[step].tally.merged
+        book.seconds += Double(counts.steps[step].nanoseconds) / 1e9
+      }
+      if let first = own.first, let last = own.last {
+        book.input = counts.steps[first].input
+        book.output = counts.steps[last].output
+      }
+      stages.append(book)
+      made += book.made
+      dropped += book.dropped
+      merged += book.merged
+    }
+    for (index, source) in sources.enumerated() {
+      let seen = index < ledger.inputs.count ? ledger.inputs[index] : InputLedger()
+      var input = Input(name: source.description)
+      input.read = seen.read + seen.rejected
+      input.rejected = seen.rejected
+      input.blankLines = seen.blankLines
+      input.warnings = seen.warnings
+      input.fault = seen.fault?.description
+      let passages = index < counts.passages.count ? counts.passages[index] : []
+      if !passages.isEmpty {
+        input.written = passages[sink].input
+        for (stageIndex, stage) in stages.enumerated() {
+          let own = steps.indices.filter { steps[$0].stage == stageIndex && steps[$0].isCounted }
+          guard let first = own.first, let last = own.last else { continue }
+          let (entering, leaving) = (passages[first].input, passages[last].output)
+          // A stage that makes or merges records cannot say from which input: all that went in was merged, all that came out was made.
+          if stage.made == 0, stage.merged == 0 {
+            input.dropped += entering - leaving
+          } else {
+            input.merged += entering
+            input.made += leaving
+          }
+        }
+      }
+      inputs.append(input)
+      read += input.read
+      rejected += input.rejected
+    }
+  }
+}

@@ -1,0 +1,43 @@
+public import OhanaCore
+
+/// All stages by name, for whoever reads them from words: the command line, pipeline files.
+public enum StageCatalog {
+  public struct Entry: Sendable {
+    public let help: StageHelp
+    private let parser: @Sendable ([String]) throws -> any PlannedStage
+    private let positionals: Positionals
+
+    /// How many of a line's plain words belong to the stage when inputs follow them.
+    enum Positionals: Sendable {
+      case none, one
+      /// One, unless this option is given.
+      case oneUnless(String)
+      /// All that look like `NAME=…`.
+      case assignments
+    }
+
+    init(_ help: StageHelp, _ positionals: Positionals, _ parser: @escaping @Sendable ([String]) throws -> any PlannedStage) {
+      self.help = help
+      self.positionals = positionals
+      self.parser = parser
+    }
+
+    /// Understands the words behind the stage's name, its options included.
+    public func parse(_ words: [String]) throws -> any PlannedStage { try parser(words) }
+
+    /// How many of `words`, the line's words that are no options, are the stage's own and no inputs.
+    public func positionalCount(_ words: [String], _ options: [String]) -> Int {
+      switch positionals {
+      case .none: 0
+      case .one: min(1, words.count)
+      case .oneUnless(let option): options.contains { $0 == option || $0.hasPrefix(option + "=") } ? 0 : min(1, words.count)
+      case .assignments: words.prefix { $0.contains("=") }.count
+      }
+    }
+  }
+
+  public static func entry(named name: String) -> Entry? { all.first { $0.help.name == name } }
+
+  /// In the order of the help page.
+  public static let all: [Entry] = []
+}
