@@ -1,0 +1,262 @@
+internal import OhanaCore
+
+/// Sorts items beyond memory: takes sorted runs, keeps them while they fit, merges them into runs on disk when they do not, and merges
+/// all of them at the end, in passes where there are more than buffers fit.
+///
+/// The result depends on the items alone, never on the budget. Used by one piece of work at a time.
+final class ExternalSorter {
+  private let spill: any SpillStore
+  private let budget: Int
+  /// Of equal keys, what came later goes first.
+  private let laterFirst: Bool
+  /// Only so many items are wanted.
+  private let limit: Int?
+
+  private var memory: RunMemory
+  private var runs: [SortedRun] = []
+  private var itemsInMemory = 0
+  private var lastItem: UnsafeMutableRawPointer?
+  private var spilled: [SortedRun] = []
+  private var spillFile: SharedSpillFile?
+  /// Key of the item spilled last, while its run can still grow at its end.
+  private var lastSpilledKey: [UInt8]?
+  private var nextRank = 0
+  /// With a limit: key of the worst item that is still wanted.
+  private var threshold: [UInt8]?
+
+  private(set) var passes = 0
+  var spilledRunCount: Int { spilled.count }
+
+  init(spill: any SpillStore, budget: Int, laterFirst: Bool = false, limit: Int? = nil) {
+    self.spill = spill
+    self.budget = budget
+    self.laterFirst = laterFirst
+    self.limit = limit
+    memory = RunMemory(blockSize: min(1 << 20, max(4096, budget / 16)))
+  }
+
+  deinit {
+    for run in spilled { if case .file(let file, _, _) = run.place { file.release() } }
+  }
+
+  /// Adds a sorted run that came in behind all earlier ones.
+  ///
+  /// - Throws: `memory` for an item that the budget cannot hold, `io` from the spill store.
+  func add(_ items: UnsafeRawPointer, byteCount: Int, count: Int) throws {
+    var byteCount = byteCount
+    var count = count
+    if let limit { (byteCount, count) = wantedPart(items, count: min(count, limit)) }
+    guard count > 0 else { return }
+    let end = items + byteCount
+    var item = items
+    var longest = 0
+    var last = items
+    while item < end {
+      let size = SortItem.size(item)
+      longest = max(longest, size)
+      last = item
+      item += size
+    }
+    guard longest <= budget else { throw tooLong(longest, budget) }
+    if let limit, memory.allocated + memory.growth(for: byteCount, longest: longest) > budget / 2, itemsInMemory > limit {
+      try compact(to: limit)
+    }
+    if memory.allocated + memory.growth(for: byteCount, longest: longest) > budget - writeBufferSize, !memory.isEmpty { try spillMemory() }
+    if memory.allocated + memory.growth(for: byteCount, longest: longest) > budget - writeBufferSize {
+      // More than the budget in one run: it is in order, so it may go to disk as it is.
+      memory.trim()
+      try spillRun { writer in try writer.append(items, byteCount) } first: { UnsafeRawPointer(items) } last: { UnsafeRawPointer(last) }
+      return
+    }
+    let isContinued = lastItem.map { follows(items, UnsafeRawPointer($0)) } ?? false
+    if isContinued, case .memory(var segments) = runs[runs.count - 1].place {
+      runs[runs.count - 1].place = .memory([])  // so that the array is not copied
+      memory.append(items, byteCount: byteCount, to: &segments)
+      runs[runs.count - 1].place = .memory(segments)
+      lastItem = segments[segments.count - 1].end - SortItem.size(last)
+    } else {
+      var segments: [RunPlace.Segment] = []
+      memory.append(items, byteCount: byteCount, to: &segments)
+      lastItem = segments[segments.count - 1].end - SortItem.size(last)
+      runs.append(SortedRun(place: .memory(segments), rank: makeRank()))
+    }
+    itemsInMemory += count
+  }
+
+  /// All items in order. The sorter must live as long as the result, and take no more items.
+  func finish() throws -> RunMerger {
+    var buffer = bufferSize(for: spilled.count, free: budget - memory.allocated)
+    memory.trim()
+    if !spilled.isEmpty, spilled.count * buffer > budget - memory.allocated {
+      if !runs.isEmpty { try spillMemory() }
+      memory.trim()
+      let fanIn = max(2, budget / minimumBuffer)
+      while spilled.count > fanIn { try mergePass(fanIn: fanIn) }
+      buffer = bufferSize(for: spilled.count, free: budget)
+    }
+    return try RunMerger(spilled + runs, bufferSize: buffer, memoryLimit: budget)
+  }
+
+  // MARK: Sizes
+
+  /// 64 KiB a run, so that a disk reads more than it seeks; less only where the budget is smaller than four of them.
+  private var minimumBuffer: Int { max(256, min(1 << 16, budget / 4)) }
+  private var writeBufferSize: Int { max(1024, min(1 << 18, budget / 8)) }
+
+  private func bufferSize(for count: Int, free: Int) -> Int {
+    count == 0 ? minimumBuffer : min(1 << 20, max(minimumBuffer, free / (count + 1)))
+  }
+
+  private func makeRank() -> Int {
+    nextRank += 1
+    return laterFirst ? -nextRank : nextRank
+  }
+
+  // MARK: Order
+
+  private func compare(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Int {
+    compareKeys(
+      UnsafeRawBufferPointer(start: SortItem.key(a), count: SortItem.keyLength(a)),
+      UnsafeRawBufferPointer(start: SortItem.key(b), count: SortItem.keyLength(b)))
+  }
+
+  /// `item`, which came in later, also sorts behind `earlier`.
+  private func follows(_ item: UnsafeRawPointer, _ earlier: UnsafeRawPointer) -> Bool {
+    let order = compare(item, earlier)
+    return laterFirst ? order > 0 : order >= 0
+  }
+
+  // MARK: Limit
+
+  /// The first `count` items, less those behind the threshold.
+  private func wantedPart(_ items: UnsafeRawPointer, count: Int) -> (byteCount: Int, count: Int) {
+    var item = items
+    for index in 0..<count {
+      if let threshold {
+        let key = UnsafeRawBufferPointer(start: SortItem.key(item), count: SortItem.keyLength(item))
+        let order = threshold.withUnsafeBytes { compareKeys(key, $0) }
+        // Of equal keys those that come later are wanted only if they go first.
+        if laterFirst ? order > 0 : order >= 0 { return (item - items, index) }
+      }
+      item += SortItem.size(item)
+    }
+    return (item - items, count)
+  }
+
+  /// Keeps the first `limit` items of those in memory.
+  private func compact(to limit: Int) throws {
+    var kept = RunMemory(blockSize: memory.blockSize)
+    var segments: [RunPlace.Segment] = []
+    let merger = try RunMerger(runs, bufferSize: 0, memoryLimit: budget)
+    var count = 0
+    while count < limit, let item = try merger.next() {
+      kept.append(item, byteCount: SortItem.size(item), to: &segments)
+      count += 1
+      if count == limit { threshold = Array(UnsafeRawBufferPointer(start: SortItem.key(item), count: SortItem.keyLength(item))) }
+    }
+    memory = kept
+    runs = [SortedRun(place: .memory(segments), rank: makeRank())]
+    lastItem = nil  // keys equal to the last one belong to other runs
+    itemsInMemory = count
+  }
+
+  // MARK: Spilling
+
+  private func spillMemory() throws {
+    let merger = try RunMerger(runs, bufferSize: 0, memoryLimit: budget)
+    let limit = self.limit ?? .max
+    var first: UnsafeRawPointer?
+    var last: UnsafeRawPointer?
+    try spillRun { writer in
+      var count = 0
+      while count < limit, let item = try merger.next() {
+        try writer.append(item, SortItem.size(item))
+        last = item
+        count += 1
+        if count == limit { self.threshold = Array(UnsafeRawBufferPointer(start: SortItem.key(item), count: SortItem.keyLength(item))) }
+      }
+    } first: {
+      // The first of a merge is known before it is run: the least of the runs' first items.
+      for run in self.runs {
+        guard case .memory(let segments) = run.place, let head = segments.first.map({ UnsafeRawPointer($0.start) }) else { continue }
+        if let least = first, self.compare(head, least) >= 0 { continue }
+        first = head
+      }
+      return first!
+    } last: { last! }
+    runs = []
+    itemsInMemory = 0
+    lastItem = nil
+    memory.removeAll()
+  }
+
+  /// Writes one sorted run; it goes on the run spilled last where it sorts behind it (presorted input).
+  private func spillRun(
+    _ write: (inout SpillWriter) throws -> Void, first: () -> UnsafeRawPointer, last: () -> UnsafeRawPointer
+  ) throws {
+    let shared: SharedSpillFile
+    if let spillFile {
+      shared = spillFile
+    } else {
+      shared = SharedSpillFile(try spill.makeFile())
+      spillFile = shared
+    }
+    let key = UnsafeRawBufferPointer(start: SortItem.key(first()), count: SortItem.keyLength(first()))
+    var continues = false
+    if let lastSpilledKey {
+      let order = lastSpilledKey.withUnsafeBytes { compareKeys(key, $0) }
+      continues = laterFirst || limit != nil ? order > 0 && limit == nil : order >= 0
+    }
+    var writer = SpillWriter(shared.file, capacity: writeBufferSize)
+    let start = writer.position
+    try write(&writer)
+    try writer.flush()
+    let end = writer.position
+    let lastItem = last()
+    lastSpilledKey = Array(UnsafeRawBufferPointer(start: SortItem.key(lastItem), count: SortItem.keyLength(lastItem)))
+    if continues, case .file(_, let runStart, _) = spilled[spilled.count - 1].place {
+      spilled[spilled.count - 1].place = .file(shared, start: runStart, end: end)
+    } else {
+      shared.retain()
+      spilled.append(SortedRun(place: .file(shared, start: start, end: end), rank: makeRank()))
+    }
+  }
+
+  /// Merges groups of `fanIn` neighbouring runs into one each, in a new file.
+  private func mergePass(fanIn: Int) throws {
+    passes += 1
+    let target = SharedSpillFile(try spill.makeFile())
+    target.retain()
+    defer { target.release() }
+    var merged: [SortedRun] = []
+    var index = 0
+    while index < spilled.count {
+      let group = Array(spilled[index..<min(index + fanIn, spilled.count)])
+      index += group.count
+      let merger = try RunMerger(group, bufferSize: max(256, (budget - writeBufferSize) / (group.count + 1)), memoryLimit: budget)
+      var writer = SpillWriter(target.file, capacity: writeBufferSize)
+      let start = writer.position
+      var left = limit ?? .max
+      while left > 0, let item = try merger.next() {
+        try writer.append(item, SortItem.size(item))
+        left -= 1
+      }
+      try writer.flush()
+      target.retain()
+      merged.append(SortedRun(place: .file(target, start: start, end: writer.position), rank: group[0].rank))
+    }
+    for run in spilled { if case .file(let file, _, _) = run.place { file.release() } }
+    spilled = merged
+    spillFile = nil
+  }
+}
+
+/// Compares whole keys as `memcmp` does, a proper prefix first.
+func compareKeys(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+  let shorter = min(a.count, b.count)
+  if shorter > 0 {
+    let order = memcmp(a.baseAddress!, b.baseAddress!, shorter)
+    if order != 0 { return Int(order) }
+  }
+  return a.count - b.count
+}

@@ -1,0 +1,44 @@
+internal import OhanaCore
+
+/// A record with its key, as it lies in sort buffers, sorted runs and spill files.
+///
+/// ```
+/// u32 size of all │ u32 key length │ key, padded with zeros to at least 16 bytes │ packed record (see RecordPacker)
+/// ```
+/// Little-endian, unaligned. Keys compare by `memcmp`; none is a proper prefix of another, since every part ends with a terminator, so
+/// the padding never decides.
+enum SortItem {
+  static let headerSize = 8
+  /// Bytes of a key that are compared as two integers before anything else.
+  static let prefixSize = 16
+
+  @inline(__always) static func size(_ item: UnsafeRawPointer) -> Int { Int(item.loadUnaligned(as: UInt32.self)) }
+  @inline(__always) static func keyLength(_ item: UnsafeRawPointer) -> Int {
+    Int(item.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+  }
+  @inline(__always) static func key(_ item: UnsafeRawPointer) -> UnsafeRawPointer { item + headerSize }
+  @inline(__always) static func payload(_ item: UnsafeRawPointer) -> UnsafeRawPointer {
+    item + headerSize + max(prefixSize, keyLength(item))
+  }
+  /// Bytes of header and key: what a merge has to hold to compare.
+  @inline(__always) static func headSize(_ item: UnsafeRawPointer) -> Int { headerSize + max(prefixSize, keyLength(item)) }
+
+  /// Appends an item for record `record` of `batch`.
+  @inline(__always)
+  static func append(
+    key: UnsafePointer<UInt8>, count: Int, record: Int, of batch: RecordBatch, packer: RecordPacker, to out: ByteBuffer
+  ) {
+    let start = out.count
+    out.reserve(headerSize + max(prefixSize, count))
+    let target = out.base + start
+    UnsafeMutableRawPointer(target).storeBytes(of: UInt32(truncatingIfNeeded: count), toByteOffset: 4, as: UInt32.self)
+    if count < prefixSize {
+      UnsafeMutableRawPointer(target + headerSize).storeBytes(of: 0, as: UInt64.self)
+      UnsafeMutableRawPointer(target + headerSize + 8).storeBytes(of: 0, as: UInt64.self)
+    }
+    (target + headerSize).update(from: key, count: count)
+    out.count = start + headerSize + max(prefixSize, count)
+    packer.pack(record, of: batch, to: out)
+    UnsafeMutableRawPointer(out.base + start).storeBytes(of: UInt32(truncatingIfNeeded: out.count - start), as: UInt32.self)
+  }
+}
