@@ -72,8 +72,14 @@ public protocol PlannedStage: Sendable {
   var memoryClass: MemoryClass { get }
   /// Why it drops records, for the books: `duplicate`, `not true`; nil if it never does.
   var dropReason: String? { get }
+  /// It may have enough before the input ends: what lies behind is not read then, and is no error.
+  var mayStopReading: Bool { get }
   /// Resolves names against `schema`, changes the schema to what the stage's output looks like, and returns the steps that do it.
   func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep]
+}
+
+extension PlannedStage {
+  public var mayStopReading: Bool { false }
 }
 
 /// What the planner gives a stage while binding it.

@@ -12,6 +12,9 @@ public struct Pipeline: Sendable {
     /// (a `tee`): then it goes on, and lets nothing more through.
     public var stopsReading: Bool
 
+    /// A batch that the step consumes goes on without its records: what it carries beside them is wanted by a later step.
+    public var forwardsConsumed = false
+
     public init(_ step: StageStep, stage: Int? = nil, isCounted: Bool = true, stopsReading: Bool = true) {
       self.step = step
       self.stage = stage

@@ -193,7 +193,10 @@ public final class PipelineRunner: Sendable {
         let before = stage.tally
         let began = monotonicNanoseconds()
         var outcome = try stage.process(batch)
-        if case .consumed = outcome { batch.selectedCount = 0 }
+        if case .consumed = outcome {
+          batch.selectedCount = 0
+          if steps[step].forwardsConsumed { outcome = .pass }
+        }
         let after = stage.tally
         count(
           batch, step: step, input: input,
