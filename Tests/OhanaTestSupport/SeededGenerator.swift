@@ -1,7 +1,11 @@
 /// SplitMix64: the same numbers for the same seed on every platform, so that a failed property test can be run again.
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
-  public init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
+  public init(seed: UInt64) {
+    // Mixed, so that neighbouring seeds do not give the same sequence one step apart.
+    state = 0
+    state = (seed ^ next()) &* 0xda94_2042_e4dd_58b5
+  }
 
   public mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
