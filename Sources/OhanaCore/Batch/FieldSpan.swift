@@ -49,6 +49,8 @@
     public static let nested = Flags(rawValue: 2)
     /// The record's own bytes hold a member (or cell) for this slot; NDJSON: `key` says where. Set by readers.
     public static let inSource = Flags(rawValue: 4)
+    /// NDJSON: found by a path that ends in an index; `key` is the offset of the array's element itself. Set by readers.
+    public static let element = Flags(rawValue: 8)
   }
 
   @inlinable public init(

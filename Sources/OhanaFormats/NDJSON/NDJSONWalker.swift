@@ -488,6 +488,7 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
       }
       guard var found = follow(path.steps, from: value, base) else { continue }
       found.flags = [.inSource, .nested]
+      if case .index? = path.steps.last { found.flags.insert(.element) }
       cell.pointee = found
       if !foundFields[path.field] { newFields.append(path.field) }
     }

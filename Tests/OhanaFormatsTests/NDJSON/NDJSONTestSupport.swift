@@ -26,7 +26,7 @@ final class PiecewiseStream: ByteStream, @unchecked Sendable {
 }
 
 /// A JSON value as a test thinks of it. Members keep order and repetitions.
-indirect enum JSONModel: Equatable {
+indirect enum JSONModel: Equatable, Sendable {
   case null
   case bool(Bool)
   case number(String)
@@ -69,7 +69,7 @@ indirect enum JSONModel: Equatable {
   }
 }
 
-struct JSONMemberModel: Equatable {
+struct JSONMemberModel: Equatable, Sendable {
   var key: String
   var value: JSONModel
   init(_ key: String, _ value: JSONModel) { (self.key, self.value) = (key, value) }
@@ -82,6 +82,8 @@ struct JSONMaker {
   var isSloppy = true
   /// Keys at the top level are taken from these.
   var keys = ["id", "email", "name", "address", "address.city", "tags", "a key that is longer than sixteen bytes", "", "ké\"y", "n\\"]
+
+  var repeatsNestedKeys = true
 
   init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
@@ -106,10 +108,11 @@ struct JSONMaker {
     case 3, 4, 5: return .string(text())
     case 6: return .array((0..<Int.random(in: 0...3, using: &generator)).map { _ in value(depth: depth + 1) })
     default:
-      return .object(
+      let object = JSONModel.object(
         (0..<Int.random(in: 0...3, using: &generator)).map { _ in
           JSONMemberModel(["city", "value", "x", "\n"].randomElement(using: &generator)!, value(depth: depth + 1))
         })
+      return repeatsNestedKeys ? object : object.resolved
     }
   }
 
