@@ -24,7 +24,14 @@ public final class InputSource: BatchSource, @unchecked Sendable {  // because o
     while index < count {
       let input = try current ?? open(index)
       current = input
-      let hasMore = try input.framer.next(into: batch)
+      let hasMore: Bool
+      do {
+        hasMore = try input.framer.next(into: batch)
+      } catch {
+        // A fault that the framer met behind the last whole record is told in order, like the record before it.
+        guard input.stream.fault != nil else { throw error }
+        hasMore = false
+      }
       batch.source = index
       batch.inputBytesRead = bytesBefore + input.stream.inputBytesRead
       if hasMore { return true }
