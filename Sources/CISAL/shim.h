@@ -17,3 +17,12 @@ static inline const unsigned char *ohana_isal_pending(const struct inflate_state
 static inline unsigned ohana_isal_literal_entry(const struct inflate_state *state, unsigned index) {
   return state->lit_huff_code.short_code_lookup[index];
 }
+
+/// Set up for one block behind another: raw deflate data, not final, flushed to a byte edge.
+static inline void ohana_isal_deflate_block_init(struct isal_zstream *stream, unsigned level, unsigned char *work, unsigned work_size) {
+  isal_deflate_init(stream);
+  stream->level = level;
+  stream->level_buf = work;
+  stream->level_buf_size = work_size;
+  stream->flush = FULL_FLUSH;
+}
