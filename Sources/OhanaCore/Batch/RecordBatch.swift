@@ -293,7 +293,9 @@ public struct Warning: Sendable, Equatable {
 }
 
 /// Raw growable memory for plain values; never shrinks, never initialises.
-@usableFromInline
+///
+/// Frozen and with an inlinable end, since the optimizer of Swift 6.3 gives up on inlinable setters of a type that is not.
+@usableFromInline @frozen
 struct Storage<Element: BitwiseCopyable>: ~Copyable {
   @usableFromInline var base: UnsafeMutablePointer<Element>
   @usableFromInline var capacity: Int
@@ -302,7 +304,7 @@ struct Storage<Element: BitwiseCopyable>: ~Copyable {
     capacity = 0
     base = .allocate(capacity: 0)
   }
-  deinit { base.deallocate() }
+  @inlinable deinit { base.deallocate() }
 
   /// Makes room for `count` elements, of which the first `used` are kept.
   @inlinable @inline(__always)
