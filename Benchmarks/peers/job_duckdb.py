@@ -1,7 +1,7 @@
 """One job on DuckDB: job_duckdb.py JOB INPUT-FOLDER OUTPUT. The time without interpreter and imports goes to standard error.
 
 Columns are typed, so that nothing is spent on sniffing; insertion order is given up where the job allows it. DuckDB has no setting for
-the level of its gzip.
+the level of its gzip; with /dev/stdout as OUTPUT it writes plain text for another compressor.
 """
 
 import sys
@@ -30,8 +30,9 @@ def csv():
 
 
 KEY = "CASE WHEN trim(coalesce(email, '')) = '' THEN id::VARCHAR ELSE lower(trim(email)) END"
-JSON = "(FORMAT json, COMPRESSION gzip)"
-CSV = "(FORMAT csv, HEADER, COMPRESSION gzip)"
+compression = "none" if target == "/dev/stdout" else "gzip"
+JSON = f"(FORMAT json, COMPRESSION {compression})"
+CSV = f"(FORMAT csv, HEADER, COMPRESSION {compression})"
 flat = ", ".join("array_to_string(tags, ';') AS tags" if c == "tags" else c for c in COLUMNS)
 query = {
     "dedupe": f"COPY (SELECT DISTINCT ON ({KEY}) * FROM {ndjson()}) TO '{target}' {JSON}",

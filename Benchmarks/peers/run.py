@@ -25,9 +25,9 @@ ROOT = BENCHMARKS.parent
 WORK = BENCHMARKS / "work"
 VENV = WORK / "venv"
 PYTHON = VENV / "bin" / "python"
-ENGINES = ["duckdb", "polars", "chdb"]
+ENGINES = ["duckdb", "duckdb-igzip", "polars", "chdb"]
 TITLES = {
-    "ohana": "**ohana**", "ohana-binary": "ohana, `:binary` order", "duckdb": "DuckDB", "polars": "Polars", "chdb": "chDB",
+    "ohana": "**ohana**", "ohana-binary": "ohana, `:binary` order", "duckdb": "DuckDB", "duckdb-igzip": "DuckDB \\| `igzip -1`", "polars": "Polars", "chdb": "chDB",
     "chdb-lines": "chDB on bare lines", "jq": "jq, awk, sort, pigz", "miller": "Miller", "floor": "floor: `igzip -d \\| igzip -1`",
 }
 
@@ -67,6 +67,11 @@ def contenders(binary, data):
     def shell(script):
         return lambda job, target: ["bash", str(HERE / script), job, str(source(job)[0]), str(target)]
 
+    def piped(script):
+        def command(job, target):
+            return ["bash", "-c", f"set -o pipefail; {PYTHON} {HERE / script} {job} {source(job)[0]} /dev/stdout | igzip -1 -c > {target}"]
+        return command
+
     def floor(job, target):
         folder, form = source(job)
         return ["bash", "-c", f"set -o pipefail; cat {folder}/*.{form}.gz | igzip -dc | igzip -1 -c > {target}"]
@@ -76,6 +81,7 @@ def contenders(binary, data):
         Contender("ohana", every, ours(), "co"),
         Contender("ohana-binary", ["names", "dedupe-sort"], ours(":binary"), "o"),
         Contender("duckdb", every, python("job_duckdb.py")),
+        Contender("duckdb-igzip", every, piped("job_duckdb.py")),
         Contender("polars", every, python("job_polars.py")),
         Contender("chdb", every, python("job_chdb.py")),
         Contender("chdb-lines", ["dedupe"], python("job_chdb.py", "lines")),
@@ -98,7 +104,8 @@ def measure(command, log):
     child.returncode = os.waitstatus_to_exitcode(status)
     text = Path(log).read_text(errors="replace")
     if child.returncode != 0:
-        raise RuntimeError(f"exit {child.returncode}: {text.strip()[-500:]}")
+        text = text.replace(str(ROOT) + "/", "").strip()
+        raise RuntimeError(f"exit {child.returncode}: {text[-500:]}")
     work = re.search(r"^work ([\d.]+)$", text, re.M)
     return {
         "wall": wall, "work": float(work.group(1)) if work else wall, "cpu": usage.ru_utime + usage.ru_stime,
@@ -196,7 +203,7 @@ def versions(options):
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": first_line("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"),
         "machine": f"{cpu.group(1) if cpu else platform.machine()}, {os.cpu_count()} cores, "
-                   f"{int(memory.group(1)) // 1048576 if memory else '?'} GiB, Linux {platform.release()}",
+                   f"{int(memory.group(1)) // 1048576 if memory else '?'} GiB, {platform.system()} {platform.machine()}",
         "ohana": first_line(options.ohana, "version"),
         "DuckDB": pins["duckdb"], "Polars": pins["polars"], "chDB": pins["chdb"], "Miller": first_line("mlr", "--version"),
         "jq": first_line("jq", "--version"), "sort": first_line("sort", "--version"), "pigz": first_line("pigz", "--version"),
@@ -302,6 +309,8 @@ def main():
     parser.add_argument("--json", default=str(BENCHMARKS / "results-peers.json"), help="- for none")
     parser.add_argument("--thresholds", default=str(BENCHMARKS / "thresholds.json"))
     options = parser.parse_args()
+    if not shutil.which(options.ohana):
+        sys.exit(f"{options.ohana} is no program; swift build -c release --product ohana, or give --ohana")
     data = prepare(options)
     field = contenders(options.ohana, data)
     if options.only:
