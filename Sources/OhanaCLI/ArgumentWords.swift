@@ -32,13 +32,19 @@ extension FilePath {
 
 /// Applies run options, and complains about unknown ones.
 struct RunOptionParser {
-  var request = RunRequest()
+  var request: RunRequest
   /// Options a verb has beside those of every run.
   var extra: [String: String] = [:]
   private let extraOptions: [StageHelp.Option]
   private var given: Set<String> = []
 
-  init(extra: [StageHelp.Option] = []) { extraOptions = extra }
+  /// - Parameters:
+  ///   - request: what holds where the line says nothing.
+  ///   - extra: options of the verb itself.
+  init(_ request: RunRequest = RunRequest(), extra: [StageHelp.Option] = []) {
+    self.request = request
+    extraOptions = extra
+  }
 
   /// Takes one option with its value off `words`.
   mutating func take(_ word: FilePath, from words: inout ArgumentWords, otherNames: [String] = []) throws {
@@ -72,6 +78,16 @@ struct RunOptionParser {
 }
 
 extension ArgumentWords {
+  /// The value of `-f` or `--file` in front of the first `then`.
+  var pipelineFile: FilePath? {
+    for (index, word) in zip(words.indices, words) {
+      if word == "then" || word == "--" { return nil }
+      if word == "-f" || word == "--file" { return words.indices.contains(index + 1) ? words[index + 1] : nil }
+      if word.bytes.starts(with: "--file=".utf8) { return word.optionParts.value }
+    }
+    return nil
+  }
+
   /// `--help` or `-h` stands in front of a `--`.
   var asksForHelp: Bool {
     for word in words {

@@ -9,6 +9,9 @@ enum Terminal {
   /// Writes a line to standard error.
   static func error(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
+  /// Something worth knowing that is no error.
+  static func note(_ text: String) { error((hasColour ? "\u{1B}[33mnote:\u{1B}[0m " : "note: ") + text) }
+
   /// Writes a line to standard output; quietly gives up on a closed pipe.
   static func print(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 

@@ -39,5 +39,8 @@ public enum StageCatalog {
   public static func entry(named name: String) -> Entry? { all.first { $0.help.name == name } }
 
   /// In the order of the help page.
-  public static let all: [Entry] = []
+  public static let all: [Entry] = [
+    Entry(SortStage.help, .one) { try SortStage.parse(arguments: $0) },
+    Entry(ReverseStage.help, .none) { try ReverseStage.parse(arguments: $0) },
+  ]
 }

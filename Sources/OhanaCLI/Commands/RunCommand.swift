@@ -7,7 +7,8 @@ enum RunCommand {
   ]
 
   static func parse(_ words: inout ArgumentWords) throws -> RunRequest {
-    var parser = RunOptionParser(extra: help)
+    // The file first: what the line says wins.
+    var parser = RunOptionParser(try words.pipelineFile.map(PipelineFile.read) ?? RunRequest(), extra: help)
     var inputs: [FilePath] = []
     while let word = words.take() {
       if word == "then" {
@@ -19,16 +20,14 @@ enum RunCommand {
           _ = words.take()
         }
       } else if word == "-f" {
-        guard let file = words.take() else { throw OhanaError(.usage, "missing-value", "-f needs a value", fix: "-f PIPELINE") }
-        parser.extra["--file"] = file.text
+        guard words.take() != nil else { throw OhanaError(.usage, "missing-value", "-f needs a value", fix: "-f PIPELINE") }
       } else if word.isOption {
         try parser.take(word, from: &words)
       } else {
         inputs.append(word)
       }
     }
-    parser.request.inputs = inputs
-    if let file = parser.extra["--file"] { return try PipelineFile.read(FilePath(file)).merged(under: parser) }
+    if !inputs.isEmpty { parser.request.inputs = inputs }
     return parser.request
   }
 

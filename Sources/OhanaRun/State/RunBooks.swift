@@ -52,6 +52,8 @@ public struct RunBooks: Sendable, Equatable, Codable {
   public var merged = 0
   /// Rejects by reason.
   public var rejectReasons: [String: Int] = [:]
+  /// The first three, as messages.
+  public var firstRejects: [String] = []
   /// A stage had enough before the input ended.
   public var stoppedEarly = false
   public var seconds = 0.0
@@ -91,6 +93,7 @@ extension RunBooks {
     self.init()
     stoppedEarly = counts.stoppedEarly
     rejectReasons = ledger.reasons
+    firstRejects = ledger.named.map(\.description)
     written = counts.steps[sink].input
     for (index, stage) in planned.enumerated() {
       let own = steps.indices.filter { steps[$0].stage == index && steps[$0].isCounted }

@@ -1,10 +1,10 @@
 internal import Dispatch
-public import OhanaCore
+internal import OhanaCore
 
 /// Turns signals of the process into calls: SIGINT and SIGTERM ask the run to end, SIGUSR1 asks for progress, SIGPIPE is left to write(2).
 ///
 /// It observes until it is deallocated. One observer at a time.
-public final class SignalObserver: Sendable {
+public final class SignalObserver: @unchecked Sendable {  // because its sources are made once and never changed
   public enum Event: Sendable, Equatable {
     /// SIGINT or SIGTERM; `count` is 1 for the first.
     case terminate(signal: Int32, count: Int)

@@ -1,0 +1,22 @@
+internal import Ohana
+
+/// `ohana plan run …`: what a command would do.
+enum PlanCommand {
+  static func run(_ words: inout ArgumentWords) async throws -> Int32 {
+    guard let verb = words.take()?.text else {
+      throw OhanaError(.usage, "missing-verb", "there is nothing to plan", fix: "ohana plan run INPUT… then STAGE …")
+    }
+    let request: RunRequest
+    switch verb {
+    case "run": request = try RunCommand.parse(&words)
+    case "convert": request = try PlainCommand.parse(&words).request
+    default:
+      guard let entry = StageCatalog.entry(named: verb) else {
+        throw OhanaError(.usage, "unknown-verb", "'\(verb)' has no plan", fix: "plan run, convert, or a stage")
+      }
+      request = try StageCommand.parse(entry, &words)
+    }
+    for line in try RunManager().describe(request) { Terminal.print(line) }
+    return 0
+  }
+}

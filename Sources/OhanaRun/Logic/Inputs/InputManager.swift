@@ -1,0 +1,92 @@
+internal import OhanaCore
+internal import OhanaFormats
+
+/// An input that was looked at: what it is, and how it is read.
+struct ProbedInput: Sendable {
+  var path: FilePath
+  var format: RecordFormat
+  /// CSV only: dialect, columns, where the data begins.
+  var header: CSVHeader?
+  /// In bytes, on disk; nil for pipes.
+  var size: Int?
+  /// Standard input can be opened only once: its stream, with the bytes looked at still in it.
+  var open: (any ByteStream)?
+}
+
+/// Finds out what inputs are, and opens them. Holds nothing.
+struct InputManager: Sendable {
+  /// Bytes looked at to tell the format.
+  static let headBytes = 64 << 10
+
+  /// Opens an input's text: decompressed, converted to UTF-8, faults turned into ends.
+  func openText(_ path: FilePath, options: RunOptions) throws -> (stream: any ByteStream, size: Int?) {
+    let opened = try openByteStream(path, codec: options.useZlib ? .zlib : .fast)
+    let whole = FaultRecordingStream(opened.stream)
+    return (whole, opened.fileSize)
+  }
+
+  /// Looks at the start of each input. For CSV, columns are known then.
+  ///
+  /// - Throws: `badInput` for formats nobody can read here, `usage` where inputs of different formats are mixed.
+  func probe(_ paths: [FilePath], options: RunOptions) throws -> [ProbedInput] {
+    var inputs: [ProbedInput] = []
+    for path in paths { inputs.append(try probe(path, options: options)) }
+    guard let first = inputs.first(where: { $0.format == .csv }), let other = inputs.first(where: { $0.format == .ndjson }) else { return inputs }
+    throw OhanaError(
+      .usage, "mixed-formats", at: .init(other.path), "this input is NDJSON, and \(first.path) is CSV",
+      fix: "convert one of them first, or say --from")
+  }
+
+  func probe(_ path: FilePath, options: RunOptions) throws -> ProbedInput {
+    let (text, size) = try openText(path, options: options)
+    let (head, stream) = try PrefixedByteStream.peek(text, count: Self.headBytes)
+    let format = try format(of: path, head: head, options: options)
+    var input = ProbedInput(path: path, format: format, size: size)
+    switch format {
+    case .ndjson: if path == "-" { input.open = stream }
+    case .csv:
+      let (header, bytes) = try CSVHeader.scan(stream, dialect: Self.dialect(options, path), source: path)
+      input.header = header
+      if path == "-" { input.open = PrefixedByteStream(bytes, then: stream) }
+    }
+    return input
+  }
+
+  private func format(of path: FilePath, head: ByteBuffer, options: RunOptions) throws -> RecordFormat {
+    switch options.from {
+    case .ndjson?, .rejects?: return .ndjson
+    case .csv?, .tsv?: return .csv
+    case nil: break
+    }
+    switch FormatSniffer.verdict(head: head.bytes, name: path) {
+    case .format(let format): return format
+    case .empty: return .ndjson
+    case .unreadable(let kind):
+      throw OhanaError(
+        .badInput, "unknown-format", at: .init(path), "this looks like \(kind.rawValue), which there is no reader for",
+        fix: "convert it to NDJSON or CSV first, or say --from if it is one of them")
+    }
+  }
+
+  static func dialect(_ options: RunOptions, _ path: FilePath) -> CSVDialect {
+    var dialect = CSVDialect()
+    dialect.delimiter = options.delimiter ?? (options.from == .tsv || Self.isTSV(path) ? UInt8(ascii: "\t") : nil)
+    if let quote = options.quote { dialect.quote = quote }
+    dialect.escape = options.escape
+    dialect.nulls = options.nulls
+    dialect.infersKinds = options.infer
+    if let names = options.header, !options.hasHeader {
+      dialect.header = .given(names)
+    } else if !options.hasHeader {
+      dialect.header = .none
+    }
+    dialect.ragged = options.ragged == .pad ? .pad : .strict
+    dialect.maxRecordBytes = options.maxRecord
+    return dialect
+  }
+
+  private static func isTSV(_ path: FilePath) -> Bool {
+    let name = String(decoding: path.lastComponent.bytes, as: UTF8.self).lowercased()
+    return name.hasSuffix(".tsv") || name.hasSuffix(".tsv.gz") || name.hasSuffix(".tab") || name.hasSuffix(".tab.gz")
+  }
+}

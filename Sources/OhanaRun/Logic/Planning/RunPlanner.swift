@@ -1,0 +1,136 @@
+internal import OhanaCore
+internal import OhanaEngine
+internal import OhanaFormats
+internal import Synchronization
+
+/// A run ready to begin: the pipeline, and handles to what has to be asked or closed when it is over.
+struct RunPlan: Sendable {
+  var inputs: [ProbedInput]
+  var stages: [BoundStage]
+  var schema: RecordSchema
+  var memory: MemoryPlan
+  var threads: Int
+  var pipeline: Pipeline
+  var ledger: LedgerStage
+  var sink: SinkPlan
+  /// Position in the pipeline of the step that counts what is written.
+  var sinkStep: Int
+  var outputs: OutputSet
+  /// NDJSON only: which of the schema's source fields were found, and the keys there were.
+  var found: (@Sendable () -> (fields: [Bool], names: [[UInt8]]))?
+  var columns: ColumnTracker?
+}
+
+/// Turns a request into a plan. Holds nothing; what it opens belongs to the plan.
+struct RunPlanner: Sendable {
+  let inputs: InputManager
+  let scheduler: WorkScheduler
+  let spill: any SpillStore
+
+  /// - Parameter columns: CSV columns found by an earlier pass over the same input, where the output cannot be mended afterwards.
+  func plan(
+    _ request: RunRequest, probed: [ProbedInput], sink: SinkPlan, threads: Int, outputs: OutputSet, columns: [[UInt8]]? = nil
+  ) throws -> RunPlan {
+    let options = request.options
+    let sourceFormat = probed.first?.format ?? .ndjson
+    let unionColumns = Self.union(probed)
+    var schema = RecordSchema(columns: sourceFormat == .csv ? unionColumns : nil, optional: options.optional)
+    if sourceFormat == .csv, sink.place != .nowhere, !Self.passesThrough(probed, columns: unionColumns, sink: sink, options: options) {
+      try schema.makeExplicitIfColumnar()
+    }
+
+    var settings = StageSettings()
+    settings.locale = options.locale
+    settings.seed = options.seed
+    settings.fingerprintSeed = UInt64.random(in: .min ... .max)
+    settings.threads = threads
+    settings.sources = probed.map(\.path)
+    let weights = request.stages.map(\.memoryClass).reduce(0) { $0 + ($1 == .streaming ? 0 : $1 == .keyed ? 1 : 2) }
+    let memory = MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: weights)
+
+    let mainSink = sink
+    let writers = WriterPlanner(source: sourceFormat, options: options, outputs: outputs)
+    let binder = StageBinder(
+      spill: spill, pool: scheduler, settings: settings,
+      openOutput: { path, schema, stage in
+        let side = try SinkPlan(beside: mainSink, at: path)
+        return try writers.steps(side, schema: schema, role: request.stages[stage].text.hasPrefix("tee") ? .tee : .duplicates)
+      },
+      readList: { path, fields, body in try ListReader(inputs: inputs, options: options).read(path, fields: fields, body) })
+    let stages = try binder.bind(request.stages, to: &schema)
+    let layout = schema.layout
+    StageBinder.assignPayloads(stages, schema: schema, sinkLayout: layout)
+    for stage in stages { stage.memory.bytes = memory.share(weight: stage.weight) }
+
+    // The reader.
+    let isCSVFromNDJSON = sourceFormat == .ndjson && sink.format == .csv && sink.place != .nowhere
+    let tracker = isCSVFromNDJSON && options.columns == nil && columns == nil ? ColumnTracker(layout: layout) : nil
+    let wantsMembers = schema.needsMembers || (isCSVFromNDJSON && layout.followsSource)
+    var steps: [Pipeline.Step] = []
+    var found: (@Sendable () -> (fields: [Bool], names: [[UInt8]]))?
+    switch sourceFormat {
+    case .ndjson:
+      let parser = NDJSONParser(fields: schema.sourceFields, wantsMembers: wantsMembers, maxRecordBytes: options.maxRecord)
+      found = { (parser.foundFields, parser.keyNames) }
+      steps.append(.init(.row(parser)))
+    case .csv: steps.append(.init(.row(CSVParser(fields: schema.sourceFields, slotCount: schema.slotCount, marksVerbatim: layout.isSourceAsIs))))
+    }
+    steps.append(.init(.ordered(NumberingStage())))
+    if let tracker { steps += tracker.steps.map { .init($0) } }
+
+    // The ledger stands behind the last stage that may stop reading, but before anything that holds records back.
+    let ledger = LedgerStage(
+      sources: probed.map(\.path), budget: options.maxRejects, readsOn: options.rejects != nil, onBadChunk: options.onBadChunk,
+      write: try outputs.rejectWriter(options))
+    var ledgerPlace = 0
+    for (index, stage) in stages.enumerated() {
+      if stage.stage.memoryClass == .breaker { break }
+      if stage.stage.mayStopReading, stage.steps.contains(where: \.stopsReading) { ledgerPlace = index + 1 }
+    }
+    for (index, stage) in stages.enumerated() {
+      if index == ledgerPlace { steps.append(.init(.ordered(ledger))) }
+      // What a stage in front of the ledger holds back, it holds back without the batch: rejects go on to the ledger.
+      steps += stage.steps.map { step in
+        var step = step
+        step.forwardsConsumed = index < ledgerPlace
+        return step
+      }
+    }
+    if ledgerPlace == stages.count { steps.append(.init(.ordered(ledger))) }
+
+    // The writer.
+    steps += try writers.steps(sink, schema: schema, role: .main, tracker: tracker, columns: columns ?? options.columns).map { .init($0) }
+    let bytes = memory.batchBytes
+    let held = max(memory.total / 4, 4 * bytes)
+    let source = InputSource(count: probed.count) { index in
+      let input = probed[index]
+      let stream = try input.open ?? inputs.openText(input.path, options: options).stream
+      let framer: any RecordFramer =
+        switch input.format {
+        case .ndjson: NDJSONFramer(stream, batchBytes: bytes, maxRecordBytes: options.maxRecord, maxHeldBytes: held)
+        case .csv: CSVFramer(stream: stream, header: input.header!, batchBytes: bytes, memoryLimit: held)
+        }
+      return (framer, stream)
+    }
+    return RunPlan(
+      inputs: probed, stages: stages, schema: schema, memory: memory, threads: threads,
+      pipeline: Pipeline(source: source, steps: steps, slotCount: schema.slotCount, inputCount: probed.count), ledger: ledger, sink: sink,
+      sinkStep: steps.count - 1, outputs: outputs, found: found, columns: tracker)
+  }
+
+  /// The columns of all inputs, in input order, each once.
+  static func union(_ inputs: [ProbedInput]) -> [[UInt8]] {
+    var columns: [[UInt8]] = []
+    var known = Set<[UInt8]>()
+    for input in inputs {
+      for column in input.header?.columns ?? [] where known.insert(column).inserted { columns.append(column) }
+    }
+    return columns
+  }
+
+  /// A CSV record's own bytes can be its output: all inputs and the output share dialect and columns.
+  private static func passesThrough(_ inputs: [ProbedInput], columns: [[UInt8]], sink: SinkPlan, options: RunOptions) -> Bool {
+    guard sink.format == .csv, sink.delimiter == UInt8(ascii: ","), !options.quoteAll, !options.crlf, options.columns == nil else { return false }
+    return inputs.allSatisfy { $0.header.map { $0.dialect.isDefault && ($0.columns == columns || $0.columns.isEmpty) } ?? true }
+  }
+}

@@ -1,0 +1,78 @@
+internal import OhanaCore
+internal import OhanaFormats
+
+/// What the main output, or one beside it, is: format, compression, place.
+struct SinkPlan: Sendable {
+  enum Place: Sendable, Equatable {
+    case file(FilePath)
+    /// `{n}` in the name: a new file every so many records.
+    case chunks(pattern: FilePath, records: Int)
+    case standardOutput
+    /// Nothing is written (`count`, `check`).
+    case nowhere
+  }
+  var place: Place
+  var format: RecordFormat
+  var delimiter: UInt8
+  var isCompressed: Bool
+
+  /// The place of the main output, from the request and the first input.
+  ///
+  /// - Throws: `usage` where the format cannot be told, or a chunked name and `--chunk-records` do not go together.
+  init(_ request: RunRequest, firstInput: RecordFormat) throws {
+    let options = request.options
+    let name = request.output
+    let isStandard = name == nil || name == "-"
+    var format = firstInput
+    var delimiter = UInt8(ascii: ",")
+    if let to = options.to {
+      switch to {
+      case .ndjson: format = .ndjson
+      case .csv: format = .csv
+      case .tsv: (format, delimiter) = (.csv, UInt8(ascii: "\t"))
+      case .rejects: throw OhanaError(.usage, "bad-value", "--to cannot be 'rejects'", fix: "there are ndjson, csv, tsv")
+      }
+    } else if let name, !isStandard {
+      (format, delimiter) = try Self.format(ofOutput: name, else: firstInput)
+    }
+    self.format = format
+    self.delimiter = options.outDelimiter ?? delimiter
+    isCompressed =
+      if let compression = options.compression { compression == .gz } else { !isStandard && name!.hasSuffix(".gz") }
+    let hasNumber = name?.bytes.firstRange(of: Array("{n".utf8)) != nil
+    if let records = options.chunkRecords {
+      guard let name, !isStandard, hasNumber else {
+        throw OhanaError(.usage, "missing-number", "--chunk-records needs {n} in the name of the output", fix: "for example -o 'part-{n:3}.ndjson.gz'")
+      }
+      place = .chunks(pattern: name, records: records)
+    } else if let name, !isStandard {
+      place = .file(name)
+    } else {
+      place = .standardOutput
+    }
+  }
+
+  /// An output beside the main one: by its name, else like `other`.
+  init(beside other: SinkPlan, at path: FilePath) throws {
+    place = path == "-" ? .standardOutput : .file(path)
+    (format, delimiter) = try Self.format(ofOutput: path, else: other.format)
+    isCompressed = path.hasSuffix(".gz")
+  }
+
+  init(nowhere format: RecordFormat) {
+    place = .nowhere
+    self.format = format
+    delimiter = UInt8(ascii: ",")
+    isCompressed = false
+  }
+
+  private static func format(ofOutput name: FilePath, else fallback: RecordFormat) throws -> (RecordFormat, UInt8) {
+    let text = String(decoding: name.lastComponent.bytes, as: UTF8.self).lowercased()
+    let bare = text.hasSuffix(".gz") ? String(text.dropLast(3)) : text
+    for (ending, kind) in [(".vcf", "vCard"), (".ldif", "LDIF"), (".parquet", "Parquet"), (".xlsx", "Excel")] where bare.hasSuffix(ending) {
+      throw OhanaError(.usage, "unknown-format", at: .init(name), "there is no writer for \(kind)", fix: "name a .ndjson or .csv file, or say --to")
+    }
+    if bare.hasSuffix(".tsv") || bare.hasSuffix(".tab") { return (.csv, UInt8(ascii: "\t")) }
+    return (FormatSniffer.format(of: name) ?? fallback, UInt8(ascii: ","))
+  }
+}

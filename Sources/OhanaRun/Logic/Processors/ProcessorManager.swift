@@ -1,0 +1,11 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// How many processors there are. Holds nothing.
+struct ProcessorManager: Sendable {
+  /// Processors this process may run on, at least 1; `taskset` and the like are respected.
+  var usableCount: Int { max(1, ProcessInfo.processInfo.activeProcessorCount) }
+}

@@ -1,0 +1,204 @@
+public import OhanaCore
+internal import OhanaEngine
+internal import OhanaFormats
+internal import Synchronization
+
+/// What became of a run.
+public struct RunOutcome: Sendable {
+  public var books = RunBooks()
+  public var error: OhanaError?
+  /// Things worth knowing that are no errors.
+  public var notes: [String] = []
+  /// The signal that ended it.
+  public var signal: Int32?
+}
+
+/// Makes runs. Holds nothing.
+public struct RunManager: Sendable {
+  /// What a run is for.
+  public enum Purpose: Sendable {
+    /// To write the request's output.
+    case write
+    /// Only to read, pass the stages, and count.
+    case count
+    /// To read everything, however much of it is unreadable.
+    case check
+  }
+  public init() {}
+
+  public func makeRun(_ request: RunRequest, purpose: Purpose = .write) -> Run { Run(request, purpose: purpose) }
+}
+
+/// One run: begun once, cancelled any time, asked for its progress from anywhere.
+public final class Run: Sendable {
+  public struct Progress: Sendable, Equatable {
+    /// Compressed bytes of the inputs.
+    public var bytesRead = 0
+    /// nil where an input has no size.
+    public var bytesTotal: Int?
+    public var records = 0
+    public var seconds = 0.0
+  }
+
+  private struct State {
+    var runner: PipelineRunner?
+    var signal: Int32?
+    var isCancelled = false
+    var progress = Progress()
+    var began: UInt64 = 0
+  }
+
+  private let request: RunRequest
+  private let purpose: RunManager.Purpose
+  private let state = Mutex(State())
+
+  init(_ request: RunRequest, purpose: RunManager.Purpose) {
+    self.request = request
+    self.purpose = purpose
+  }
+
+  public var progress: Progress {
+    state.withLock { state in
+      var progress = state.progress
+      progress.seconds = state.began == 0 ? 0 : Double(monotonicNanoseconds() - state.began) / 1e9
+      return progress
+    }
+  }
+
+  /// Ends the run: what it made is thrown away.
+  ///
+  /// - Parameter signal: why, for ``RunOutcome/signal``.
+  public func cancel(signal: Int32? = nil) {
+    let runner = state.withLock { state in
+      state.signal = state.signal ?? signal
+      state.isCancelled = true
+      return state.runner
+    }
+    runner?.cancel(Self.cancelled)
+  }
+
+  private static let cancelled = OhanaError(.io, "cancelled", "the run was cancelled")
+
+  /// Runs to the end. Never throws: the outcome says what went wrong.
+  public func execute() async -> RunOutcome {
+    var outcome = RunOutcome()
+    state.withLock { $0.began = monotonicNanoseconds() }
+    do {
+      try await execute(&outcome)
+    } catch let error as OhanaError {
+      outcome.error = error
+    } catch {
+      outcome.error = OhanaError(.io, "unknown", "\(error)")
+    }
+    outcome.books.seconds = progress.seconds
+    outcome.signal = state.withLock { $0.signal }
+    return outcome
+  }
+
+  private func execute(_ outcome: inout RunOutcome) async throws {
+    let options = request.options
+    let threads = options.threads ?? ProcessorManager().usableCount
+    let scheduler = WorkScheduler(width: threads)
+    let spill = FileSpillStore(folder: options.tempDir)
+    defer { spill.close() }
+    let manager = InputManager()
+    let paths = try InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
+    let outputs = try OutputSet(request, inputs: paths, scheduler: scheduler)
+    defer { outputs.discard() }
+    let probed = try manager.probe(paths, options: options)
+    let sink = purpose == .write ? try SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed.first?.format ?? .ndjson)
+    let planner = RunPlanner(inputs: manager, scheduler: scheduler, spill: spill)
+    let plan = try planner.plan(effective(request), probed: probed, sink: sink, threads: threads, outputs: outputs)
+    outcome.notes += Self.notes(plan)
+    state.withLock { $0.progress.bytesTotal = probed.reduce(0 as Int?) { total, input in total.flatMap { total in input.size.map { total + $0 } } } }
+    do {
+      let counts = try await run(plan, scheduler: scheduler)
+      outcome.books = RunBooks(
+        stages: plan.stages.map(\.stage), steps: plan.pipeline.steps, counts: counts, ledger: plan.ledger.totals, sources: paths,
+        sink: plan.sinkStep)
+      try check(outcome.books, plan: plan)
+      try await outputs.finish()
+      outcome.books.outputs = try outputs.publish()
+    } catch {
+      let ledger = plan.ledger.totals
+      outcome.books.rejectReasons = ledger.reasons
+      outcome.books.rejected = ledger.rejected
+      outcome.books.read = ledger.read + ledger.rejected
+      try? await outputs.publishRejects()
+      throw error
+    }
+    if let fault = plan.ledger.totals.inputs.lazy.compactMap(\.fault).first {
+      var fault = fault
+      fault.fix = "what was whole before it is published"
+      outcome.error = fault
+    }
+  }
+
+  /// `check` wants to know of everything.
+  private func effective(_ request: RunRequest) -> RunRequest {
+    guard purpose == .check else { return request }
+    var request = request
+    request.options.maxRejects = .percent(100)
+    request.options.onBadChunk = .skip
+    return request
+  }
+
+  private func run(_ plan: RunPlan, scheduler: WorkScheduler) async throws -> FlowCounts {
+    let runner = PipelineRunner(
+      plan.pipeline, batchCount: plan.memory.batchCount, batchBytes: plan.memory.batchBytes, scheduler: scheduler
+    ) { [self] batch in
+      state.withLock { state in
+        state.progress.bytesRead = max(state.progress.bytesRead, batch.inputBytesRead)
+        state.progress.records += batch.recordCount
+      }
+    }
+    let isCancelled = state.withLock { state in
+      state.runner = runner
+      return state.isCancelled
+    }
+    if isCancelled { throw Self.cancelled }
+    return try await runner.run()
+  }
+
+  /// What stands between a finished pipeline and its publication.
+  private func check(_ books: RunBooks, plan: RunPlan) throws {
+    if let imbalance = books.imbalance {
+      throw OhanaError(.books, "unbalanced", "the books do not balance: \(imbalance)", fix: "nothing is published; please report this")
+    }
+    if let found = plan.found?(), !books.stoppedEarly, books.read > books.rejected {
+      for (field, isFound) in zip(plan.schema.sourceFields, found.fields) where field.mustExist && !isFound {
+        throw OhanaError(
+          .usage, "unknown-field", field: field.name.description, "no record of the input has this field",
+          fix: RecordSchema.suggestion(for: field.name.whole, among: found.names) + ", or --optional \(field.name) where it may be missing")
+      }
+    }
+    let options = request.options
+    if let least = options.minRecords, books.written < least {
+      throw OhanaError(
+        .guardFailed, "min-records", "only \(Quantity.grouped(books.written)) records would be written, fewer than --min-records \(least)",
+        fix: "nothing is published")
+    }
+    if let percent = options.maxDrop, books.read > 0 {
+      let lost = Double(max(0, books.read - books.written)) / Double(books.read) * 100
+      if lost > percent {
+        throw OhanaError(
+          .guardFailed, "max-drop",
+          "\(Quantity.fixed(lost, 1)) % of the records would be dropped, more than --max-drop \(Quantity.fixed(percent, 1))%",
+          fix: "nothing is published")
+      }
+    }
+  }
+
+  private static func notes(_ plan: RunPlan) -> [String] {
+    plan.inputs.compactMap { input in
+      if let size = input.size, size == 0 { return "\(input.path): the file is empty" }
+      if let header = input.header, header.columns.isEmpty { return "\(input.path): there is no record in it" }
+      return nil
+    }
+  }
+}
+
+extension RunManager {
+  /// What a request would do, for people; reads no further than the inputs' first bytes.
+  public func describe(_ request: RunRequest) throws -> [String] { [] }
+}
