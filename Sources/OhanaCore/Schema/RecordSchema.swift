@@ -167,6 +167,18 @@ public struct RecordSchema: Sendable {
     layout.entries = entries
   }
 
+  /// The schema of an output beside the main one (`--duplicates FILE`): this layout with a value under `name` behind the others.
+  ///
+  /// The slots that it takes are given out here too, so that one batch serves both outputs; the layout here stays as it is.
+  public mutating func withSideField(_ name: FieldName) throws(OhanaError) -> (schema: RecordSchema, slot: Int) {
+    var side = self
+    let slot = try side.slot(writing: name)
+    sourceFields = side.sourceFields
+    slotCount = side.slotCount
+    for (bound, binding) in side.bindings where bound != name.whole && bindings[bound] == nil { bindings[bound] = binding }
+    return (side, slot)
+  }
+
   private func isColumn(_ name: [UInt8]) -> Bool { columns?.contains(name) ?? false }
   private func isGone(_ name: [UInt8]) -> Bool {
     if case .gone = bindings[name] { return true }

@@ -4,35 +4,6 @@ import Testing
 
 @testable import OhanaStages
 
-/// Runs stages over rows cut into batches at random, and returns the first slot of what comes out.
-func ids(
-  of stages: [any PlannedStage], _ rows: [[TestValue]], names: [String], batchSizes: Int = 3, memory: Int = 32 << 20,
-  spill: MemorySpillStore = MemorySpillStore(), settings: StageSettings = StageSettings(), seed: UInt64 = 1
-) throws -> [TestValue] {
-  var schema = RecordSchema(columns: nil)
-  for name in names { _ = try schema.slot(reading: FieldName(name)) }
-  let payload = RecordPayload()
-  payload.slots = Array(0..<names.count)
-  let context = StageContext.forTests(spill: spill, memory: memory, payload: payload, settings: settings)
-  var steps: [StageStep] = []
-  for stage in stages {
-    schema.beginStage(stage.text)
-    steps += try stage.bind(&schema, context)
-  }
-  payload.slots = Array(0..<schema.slotCount)
-  var generator = SeededGenerator(seed: seed)
-  var batches: [RecordBatch] = []
-  var start = 0
-  while start < rows.count {
-    let end = min(rows.count, start + Int.random(in: 1...batchSizes, using: &generator))
-    batches.append(.make(rows[start..<end], slotCount: schema.slotCount, names: names, firstOrdinal: start, sequence: batches.count))
-    start = end
-  }
-  var result: [TestValue] = []
-  try drive(steps, batches, slotCount: schema.slotCount) { result += $0.selectedValues(0) }
-  return result
-}
-
 @Suite("sort") struct SortTests {
   static let seeds: [[TestValue]] = [
     [1, "Zoe", "adams"], [2, "Al", "Adams"], [3, "Bo", nil], [4, nil, "Young"], [5, nil, nil], [6, "", "Adams"], [7, "Ann", ""],
