@@ -40,6 +40,7 @@ public enum StageCatalog {
 
   /// In the order of the help page.
   public static let all: [Entry] = [
+    Entry(DedupeStage.help, .none) { try DedupeStage.parse(arguments: $0) },
     Entry(SortStage.help, .one) { try SortStage.parse(arguments: $0) },
     Entry(ReverseStage.help, .none) { try ReverseStage.parse(arguments: $0) },
   ]
