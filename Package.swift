@@ -37,7 +37,8 @@ let package = Package(
 
     // One test target per source target, and a support target.
     .target(name: "OhanaTestSupport", dependencies: ["OhanaCore"], path: "Tests/OhanaTestSupport", swiftSettings: swift),
-    .testTarget(name: "OhanaCoreTests", dependencies: ["OhanaCore", "OhanaTestSupport"], swiftSettings: swift),
+    .testTarget(
+      name: "OhanaCoreTests", dependencies: ["OhanaCore", "OhanaTestSupport"], exclude: ["Oracle"], swiftSettings: swift),
     .testTarget(
       name: "OhanaFormatsTests", dependencies: ["OhanaFormats", "OhanaCore", "OhanaTestSupport", "CZlib"], swiftSettings: swift),
     .testTarget(name: "OhanaStagesTests", dependencies: ["OhanaStages", "OhanaCore", "OhanaTestSupport"], swiftSettings: swift),

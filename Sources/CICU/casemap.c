@@ -76,4 +76,8 @@ uint8_t ohana_icu_combining_class(uint32_t scalar) { return u_getCombiningClass(
 
 int ohana_icu_is_white_space(uint32_t scalar) { return u_isUWhiteSpace((UChar32)scalar); }
 
-int ohana_icu_is_alphanumeric(uint32_t scalar) { return u_isalnum((UChar32)scalar); }
+uint32_t ohana_icu_simple_lower(uint32_t scalar) { return (uint32_t)u_tolower((UChar32)scalar); }
+
+uint32_t ohana_icu_simple_title(uint32_t scalar) { return (uint32_t)u_totitle((UChar32)scalar); }
+
+int ohana_icu_is_word(uint32_t scalar) { return u_isalnum((UChar32)scalar) || (U_GET_GC_MASK((UChar32)scalar) & U_GC_M_MASK); }

@@ -30,5 +30,8 @@ ohana_icu_class ohana_icu_classify(uint32_t scalar);
 uint8_t ohana_icu_combining_class(uint32_t scalar);
 /// The White_Space property.
 int ohana_icu_is_white_space(uint32_t scalar);
-/// Letters and decimal digits.
-int ohana_icu_is_alphanumeric(uint32_t scalar);
+/// Mappings of one character to one, without context.
+uint32_t ohana_icu_simple_lower(uint32_t scalar);
+uint32_t ohana_icu_simple_title(uint32_t scalar);
+/// Letters, decimal digits and marks.
+int ohana_icu_is_word(uint32_t scalar);

@@ -53,6 +53,18 @@ public struct RecordSchema: Sendable {
     return slot
   }
 
+  /// The slot that holds `name` here, where any record may have it: nil if the inputs' headers lack it, or an earlier stage dropped it.
+  public mutating func slot(readingIfPresent name: FieldName) -> Int? {
+    switch bindings[name.whole] {
+    case .gone: return nil
+    case .slot: break
+    case nil: if isClosed || columns != nil && !isColumn(name.whole) { return nil }
+    }
+    guard let slot = try? bind(name, mustExist: false) else { return nil }
+    slotsRead.insert(slot)
+    return slot
+  }
+
   /// A slot for values under `name` that the stage being bound writes, whether or not the record has such a field.
   public mutating func slot(writing name: FieldName) throws(OhanaError) -> Int {
     try makeExplicitIfColumnar()

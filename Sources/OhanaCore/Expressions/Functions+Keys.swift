@@ -1,0 +1,96 @@
+internal import CCrypto
+
+/// Functions that make keys: the text of each key kind, and checksums.
+enum KeyFunctions {
+  static let all: [ExpressionFunction] = [
+    ExpressionFunction(
+      "fold", "fold(TEXT)", arity: 1...1, "Folded for comparison: no case, no accents, compatible letters made one, blanks collapsed.",
+      example: "fold('  JOSÉ  Núñez')", result: "'jose nunez'", make: { _ in keyBody(.fold) }),
+    ExpressionFunction(
+      "email", "email(TEXT [, 'provider'])", arity: 1...2,
+      "The address trimmed and in lower case, null without an @; with 'provider' also without what gmail.com ignores.",
+      example: "email(' Kim@Example.ORG')", result: "'kim@example.org'", make: { site throws(OhanaError) in try makeEmail(site) }),
+    ExpressionFunction(
+      "email_domain", "email_domain(TEXT)", arity: 1...1, "What stands behind the last @ of an address, in lower case; null if nothing does.",
+      example: "email_domain('Kim@Example.ORG')", result: "'example.org'", make: { _ in { frame throws(OhanaError) in try emailDomain(frame) } }),
+    ExpressionFunction(
+      "name_key", "name_key(TEXT)", arity: 1...1, "A name folded, without punctuation and titles, `Last, First` turned.",
+      example: "name_key('O''Brien, Dr. Zoë')", result: "'zoe obrien'", make: { _ in keyBody(.name) }),
+    ExpressionFunction(
+      "md5", "md5(TEXT)", arity: 1...1, "MD5 checksum of the text's UTF-8, in hexadecimal.", example: "md5('a')",
+      result: "'0cc175b9c0f1b6a831c399e269772661'", make: { site throws(OhanaError) in try makeDigest("MD5", site) }),
+    ExpressionFunction(
+      "sha256", "sha256(TEXT)", arity: 1...1, "SHA-256 checksum of the text's UTF-8, in hexadecimal.", example: "left(sha256('a'), 8)",
+      result: "'ca978112'", make: { site throws(OhanaError) in try makeDigest("SHA256", site) }),
+  ]
+
+  private static func keyBody(_ kind: EqualityKind) -> ExpressionFunction.Body {
+    { frame throws(OhanaError) in
+      let scratch = frame.scratch
+      try frame.mapText { text throws(OhanaError) in
+        scratch.builder.removeAll()
+        guard appendKeyText(kind, text, to: scratch.builder, scratch: scratch.text) else { return .null }
+        return try scratch.makeText(scratch.builder)
+      }
+    }
+  }
+
+  private static func makeEmail(_ site: FunctionSite) throws(OhanaError) -> ExpressionFunction.Body {
+    guard site.constants.count > 1 else { return keyBody(.email) }
+    guard let kind = site.constantText(1), kind.elementsEqual("provider".utf8) else {
+      throw site.problem("the second argument can only be 'provider'")
+    }
+    return keyBody(.emailProvider)
+  }
+
+  private static func emailDomain(_ frame: FunctionFrame) throws(OhanaError) {
+    let scratch = frame.scratch
+    try frame.mapText { text throws(OhanaError) in
+      scratch.builder.removeAll()
+      guard appendKeyText(.email, text, to: scratch.builder, scratch: scratch.text) else { return .null }
+      let address = try scratch.makeText(scratch.builder)
+      var at = address.count - 1
+      while address.base[at] != UInt8(ascii: "@") { at -= 1 }
+      return at + 1 == address.count ? .null : ExpressionValue(.string, address.base + at + 1, count: address.count - at - 1)
+    }
+  }
+
+  private static func makeDigest(_ name: String, _ site: FunctionSite) throws(OhanaError) -> ExpressionFunction.Body {
+    guard let digest = Digest(name) else { throw site.problem("this system's OpenSSL does not offer it") }
+    return { frame throws(OhanaError) in
+      try frame.mapText { text throws(OhanaError) in
+        let hex = try frame.scratch.allocate(digest.size * 2)
+        digest.writeHex(of: text, to: hex)
+        return ExpressionValue(.string, hex, count: digest.size * 2)
+      }
+    }
+  }
+}
+
+/// A checksum of OpenSSL, fetched once since fetching costs more than a short text's checksum.
+final class Digest: @unchecked Sendable {  // because a fetched EVP_MD is immutable
+  private let algorithm: OpaquePointer
+  /// In bytes.
+  let size: Int
+
+  init?(_ name: String) {
+    guard let algorithm = EVP_MD_fetch(nil, name, nil) else { return nil }
+    self.algorithm = algorithm
+    size = Int(EVP_MD_get_size(algorithm))
+  }
+  deinit { EVP_MD_free(algorithm) }
+
+  /// Writes `2 * size` hexadecimal digits.
+  func writeHex(of text: UnsafeBufferPointer<UInt8>, to hex: UnsafeMutablePointer<UInt8>) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { digest in
+      var length: UInt32 = 0
+      let done = EVP_Digest(text.baseAddress ?? StaticString("").utf8Start, text.count, digest.baseAddress!, &length, algorithm, nil)
+      precondition(done == 1, "OpenSSL cannot allocate a checksum context")
+      let digits = StaticString("0123456789abcdef").utf8Start
+      for index in 0..<size {
+        hex[2 * index] = digits[Int(digest[index] >> 4)]
+        hex[2 * index + 1] = digits[Int(digest[index] & 15)]
+      }
+    }
+  }
+}

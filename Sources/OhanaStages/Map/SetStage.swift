@@ -1,0 +1,106 @@
+public import OhanaCore
+
+/// Writes fields computed from others, one assignment after the other.
+public struct SetStage: PlannedStage {
+  public static let help = StageHelp(
+    name: "set", usage: "\"NAME = EXPR\"…", summary: "write fields computed from others",
+    text: """
+      Writes each NAME with the value of its expression: in the place of a field of that name where the record has one, behind the others where it \
+      has none. Assignments work from left to right, so that a later one sees what an earlier one wrote. A null result is written as null. A NAME with \
+      dots becomes a key with dots, not a nested object. The language is that of 'ohana help functions'.
+      """,
+    examples: [
+      .init("ohana set \"full_name = concat_ws(' ', first, last)\" contacts.ndjson", "a new field"),
+      .init("ohana set 'email = email(email)' 'domain = email_domain(email)' contacts.csv", "the second sees the first"),
+      .init("ohana set \"kind = CASE WHEN company IS NULL THEN 'person' ELSE 'company' END\" contacts.csv", "by cases"),
+    ], memoryClass: .streaming)
+
+  public struct Assignment: Sendable {
+    public var name: FieldName
+    public var expression: Expression
+    public init(name: FieldName, expression: Expression) {
+      self.name = name
+      self.expression = expression
+    }
+  }
+
+  public let assignments: [Assignment]
+
+  public init(_ assignments: [Assignment]) { self.assignments = assignments }
+
+  /// - Parameter arguments: the words after `set`.
+  public static func parse(arguments: [String]) throws(OhanaError) -> SetStage {
+    let arguments = try StageArguments(arguments, for: help)
+    var assignments: [Assignment] = []
+    for text in arguments.positionals {
+      let (name, value) = try ArgumentList.assignment(text, what: "set")
+      assignments.append(Assignment(name: name, expression: try Expression(value, functions: .standard)))
+    }
+    if assignments.isEmpty { throw arguments.problem("missing-argument", "there is no assignment", fix: "write set \"NAME = EXPR\"") }
+    return SetStage(assignments)
+  }
+
+  public var text: String { "set " + assignments.map { "\($0.name) = \($0.expression.text)" }.joined(separator: ", ") }
+  public var memoryClass: MemoryClass { .streaming }
+  public var dropReason: String? { nil }
+
+  public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
+    var bound: [SetStep.Assignment] = []
+    for assignment in assignments {
+      let expression = try assignment.expression.bind(&schema)
+      bound.append(.init(slot: try schema.slot(writing: assignment.name), expression: expression))
+    }
+    return [.row(SetStep(assignments: bound))]
+  }
+}
+
+private struct SetStep: RowStage {
+  struct Assignment: Sendable {
+    var slot: Int
+    var expression: CompiledExpression
+  }
+  let assignments: [Assignment]
+  let scratch = ExpressionScratchPool()
+
+  func process(_ batch: RecordBatch) throws -> StageTally {
+    try scratch.with { scratch throws(OhanaError) in
+      for assignment in assignments {
+        try assignment.expression.evaluate(batch, scratch) { first, values throws(OhanaError) in
+          try store(values, assignment.slot, first, batch)
+        }
+      }
+    }
+    return StageTally()
+  }
+
+  /// Points the slot at the values: where they lie in the arena already they stay, others are copied into it.
+  private func store(
+    _ values: UnsafeMutableBufferPointer<ExpressionValue>, _ slot: Int, _ first: Int, _ batch: RecordBatch
+  ) throws(OhanaError) {
+    let arena = batch.arena
+    let oldBase = UnsafePointer(arena.base)
+    let oldEnd = oldBase + arena.count
+    var extra = 0
+    for value in values where value.base < oldBase || value.base >= oldEnd { extra &+= value.count }
+    guard arena.count + extra <= Int(UInt32.max) - ByteBuffer.padding else {
+      throw OhanaError(.memory, "batch-too-large", "set: the values of one batch are larger than 4 GiB", fix: "make smaller values")
+    }
+    arena.reserve(extra)
+    let selection = batch.selection + first
+    for index in 0..<values.count {
+      let value = values[index]
+      let record = Int(selection[index])
+      var offset = 0
+      var length = value.count
+      if value.kind.rawValue < ValueKind.number.rawValue {
+        length = 0
+      } else if value.base >= oldBase && value.base < oldEnd {
+        offset = value.base - oldBase
+      } else {
+        offset = arena.count
+        arena.append(value.base, count: length)
+      }
+      batch.overlay(slot, of: record, offset: offset, length: length, kind: value.kind, inPlace: false)
+    }
+  }
+}
