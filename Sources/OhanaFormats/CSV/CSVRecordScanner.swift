@@ -142,6 +142,8 @@ struct CSVRecordScanner: Sendable {
         next += 1
       }
       if next >= last {
+        if next > end, !isEnd { return Outcome(kind: .incomplete) }  // the byte behind an escape
+        next = min(next, end)
         if next >= limit &+ 2 { return Outcome(kind: .tooLong, fault: next, state: .bare) }
         if !isEnd { return Outcome(kind: .incomplete) }
         next = end

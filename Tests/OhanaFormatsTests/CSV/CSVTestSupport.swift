@@ -53,6 +53,20 @@ struct CSVReading: Equatable {
     var before: Int
   }
 
+  /// Names of the parts in which two readings differ, with what they hold. The flag `verbatim` may: it only saves work.
+  func differences(from other: CSVReading) -> [String] {
+    var found: [String] = []
+    func compare<T: Equatable>(_ name: String, _ a: T, _ b: T) { if a != b { found.append("\(name): \(a) | \(b)") } }
+    compare("rows", rows, other.rows)
+    compare("lines", lines, other.lines)
+    compare("raw", raw, other.raw)
+    compare("rejects", rejects, other.rejects)
+    compare("warnings", warnings, other.warnings)
+    compare("blank lines", blankLines, other.blankLines)
+    compare("line count", lineCount, other.lineCount)
+    return found
+  }
+
   /// The rows as texts: null reads as nothing.
   var texts: [[String?]] {
     rows.map { row in
