@@ -56,9 +56,10 @@ public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because
       read(room, into: arena)
       lastLineEnd = max(lastLineEnd, self.lastLineEnd(in: arena, from: searched))
     }
-    if !isAtEnd {
+    if !isAtEnd || stream.fault != nil {
       let end = lastLineEnd + 1
-      if failure == nil { tail.append(arena.base + end, count: arena.count - end) }
+      // What a break cut off is no record.
+      if failure == nil, !isAtEnd { tail.append(arena.base + end, count: arena.count - end) }
       arena.count = end
     }
     if arena.count == 0 {
@@ -110,6 +111,7 @@ public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because
       if let failure { throw failure }
       read(batchBytes, into: arena)
     }
+    if !hasLineEnd, stream.fault != nil { return false }
     let recordLength = length - (lastByte == 0x0d ? 1 : 0)
     if isBlank {
       batch.blankLines = 1

@@ -114,6 +114,19 @@ private let dataFolder = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
       _ = try Reading().read(Array("{\"a\":1}\n{\"a\":2}\n{\"a\":3}".utf8), failure: failure) { seen += $0.recordCount }
     }
     #expect(seen == 2)
+    for limit in [5, 1 << 20] {
+      let recorded = FaultRecordingStream(ChoppedStream(Array("{\"a\":1}\n{\"a\":\"abcdefgh\"}\n{\"a\":3}".utf8), failure: failure))
+      let framer = NDJSONFramer(recorded, batchBytes: 4, maxRecordBytes: max(7, limit))
+      let parser = NDJSONParser(fields: [], maxRecordBytes: max(7, limit))
+      let batch = RecordBatch()
+      var lines = 0
+      while try framer.next(into: batch) {
+        _ = try parser.process(batch)
+        lines += batch.recordCount + batch.rejects.count
+        batch.recycle(limit: 1 << 20)
+      }
+      #expect(lines == 2)
+    }
   }
 
   @Test("names are looked up whole first, then as paths; repeated keys: the last value counts") func lookup() throws {
@@ -146,7 +159,7 @@ private let dataFolder = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
     var schema = RecordSchema(columns: nil)
     for name in ["a", "b", "c.d", "e", "f"] { _ = try schema.slot(reading: FieldName(name)) }
     let parser = NDJSONParser(fields: schema.sourceFields)
-    let framer = NDJSONFramer(PiecewiseStream(Array("{\"e\":1,}\n{\"a\":1,\"c\":{\"d\":1},\"zz\":1}\n{\"b\":1,\"q\":2]\n{\"a\":1}\n".utf8)))
+    let framer = NDJSONFramer(ChoppedStream(Array("{\"e\":1,}\n{\"a\":1,\"c\":{\"d\":1},\"zz\":1}\n{\"b\":1,\"q\":2]\n{\"a\":1}\n".utf8)))
     let batch = RecordBatch()
     batch.slotCount = schema.slotCount
     while try framer.next(into: batch) {

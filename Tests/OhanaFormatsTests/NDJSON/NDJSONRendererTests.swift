@@ -33,7 +33,7 @@ private func render(_ text: [UInt8], _ edits: NDJSONEdits, setting chosen: (Int)
   var schema = RecordSchema(columns: nil)
   let sets = try edits.bind(&schema)
   let parser = NDJSONParser(fields: schema.sourceFields)
-  let framer = NDJSONFramer(PiecewiseStream(text), batchBytes: batchBytes)
+  let framer = NDJSONFramer(ChoppedStream(text), batchBytes: batchBytes)
   let renderer = try NDJSONRenderer(layout: schema.layout, source: .ndjson)
   let batch = RecordBatch()
   batch.slotCount = schema.slotCount
@@ -113,7 +113,7 @@ private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8
     for step in 1...5 {
       let schema = RecordSchema(columns: nil)
       let batch = RecordBatch()
-      _ = try NDJSONFramer(PiecewiseStream(Array(lines.joined(separator: "\r\n\n").utf8))).next(into: batch)
+      _ = try NDJSONFramer(ChoppedStream(Array(lines.joined(separator: "\r\n\n").utf8))).next(into: batch)
       _ = try NDJSONParser(fields: []).process(batch)
       _ = batch.filterSelection { $0 % step == 0 || $0 > 40 }
       _ = try NDJSONRenderer(layout: schema.layout, source: .ndjson).process(batch)

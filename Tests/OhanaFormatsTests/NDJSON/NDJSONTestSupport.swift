@@ -4,7 +4,7 @@ import OhanaFormats
 import OhanaTestSupport
 
 /// A stream over bytes in memory, handed out in pieces of the sizes given, over and over; all at once if none are given.
-final class PiecewiseStream: ByteStream, @unchecked Sendable {
+final class ChoppedStream: ByteStream, @unchecked Sendable {
   private let bytes: [UInt8]
   private let pieces: [Int]
   private let failure: (any Error)?
@@ -208,7 +208,7 @@ struct Reading {
     let schema = schema()
     let parser = NDJSONParser(fields: schema.sourceFields, wantsMembers: wantsMembers, maxRecordBytes: maxRecordBytes)
     let framer = NDJSONFramer(
-      PiecewiseStream(bytes, pieces: pieces, failure: failure), batchBytes: batchBytes, maxRecordBytes: maxRecordBytes)
+      ChoppedStream(bytes, pieces: pieces, failure: failure), batchBytes: batchBytes, maxRecordBytes: maxRecordBytes)
     let batch = RecordBatch()
     batch.slotCount = schema.slotCount
     var result = ReadResult()
