@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 extension OhanaError {
   /// What a failed system call on `path` means to a person. Category `io`; codes `not-found`, `auth`, `is-directory`, `disk-full`,
   /// `closed-pipe`, `too-many-files` and `io-error`.

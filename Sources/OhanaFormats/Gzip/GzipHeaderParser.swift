@@ -1,9 +1,5 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
 internal import CZlib
+internal import OhanaCore
 
 /// Passes over the header of one gzip member (RFC 1952 section 2.3) in whatever pieces it arrives; keeps none of it.
 struct GzipHeaderParser {

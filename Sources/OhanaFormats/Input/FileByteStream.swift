@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
 public import OhanaCore
 
 /// The bytes of a file, a pipe or standard input, as they are.
@@ -29,8 +24,7 @@ public final class FileByteStream: ByteStream, @unchecked Sendable {  // because
       try self.init(descriptor: STDIN_FILENO, path: path, owned: false)
       return
     }
-    var descriptor: Int32
-    repeat { descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) } } while descriptor < 0 && errno == EINTR
+    let descriptor = openFile(path, O_RDONLY)
     guard descriptor >= 0 else { throw OhanaError.system(errno, "open", path) }
     do {
       try self.init(descriptor: descriptor, path: path, owned: true)
@@ -41,19 +35,17 @@ public final class FileByteStream: ByteStream, @unchecked Sendable {  // because
   }
 
   private init(descriptor: Int32, path: FilePath, owned: Bool) throws {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else {
+    guard let status = fileStatus(descriptor) else {
       if !owned, errno == EBADF {
         throw OhanaError(.io, "closed-input", at: .init(path), "standard input is closed", fix: "name an input file")
       }
       throw OhanaError.system(errno, "read", path)
     }
-    let kind = status.st_mode & S_IFMT
-    guard kind != S_IFDIR else { throw OhanaError.system(EISDIR, "read", path) }
+    guard !status.isDirectory else { throw OhanaError.system(EISDIR, "read", path) }
     self.path = path
     self.descriptor = descriptor
     ownsDescriptor = owned
-    size = kind == S_IFREG ? Int(status.st_size) : nil
+    size = status.isRegular ? Int(status.st_size) : nil
     if size != nil { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
   }
 
@@ -87,18 +79,9 @@ public final class FileByteStream: ByteStream, @unchecked Sendable {  // because
   }
 
   private func readOnce(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    guard let start = buffer.baseAddress, buffer.count > 0 else { return 0 }
-    while true {
-      #if canImport(Glibc)
-        let got = Glibc.read(descriptor, start, min(buffer.count, 1 << 30))
-      #else
-        let got = Musl.read(descriptor, start, min(buffer.count, 1 << 30))
-      #endif
-      if got >= 0 {
-        bytesRead += got
-        return got
-      }
-      if errno != EINTR { throw OhanaError.system(errno, "read", path) }
-    }
+    let got = readSome(descriptor, into: buffer)
+    guard got >= 0 else { throw OhanaError.system(errno, "read", path) }
+    bytesRead += got
+    return got
   }
 }

@@ -1,0 +1,54 @@
+public import OhanaCore
+
+/// The name of a chunked output: `{n}` stands for the chunk's number, counted from 1, `{n:5}` for the number in five digits or more.
+public struct ChunkName: Sendable, Equatable {
+  private let head: [UInt8]
+  private let digits: Int
+  private let tail: [UInt8]
+
+  public let pattern: FilePath
+
+  /// - Returns: nil if `pattern` holds no placeholder.
+  /// - Throws: `usage`/`chunk-name` for two placeholders, or a width that is no number from 1 to 18.
+  public init?(_ pattern: FilePath) throws(OhanaError) {
+    let places = Self.placeholders(pattern.bytes)
+    guard let place = places.first else { return nil }
+    guard places.count == 1 else {
+      throw OhanaError(.usage, "chunk-name", at: .init(pattern), "the name of the output holds more than one {n}", fix: "keep one of them")
+    }
+    guard let digits = place.digits, (1...18).contains(digits) else {
+      throw OhanaError(.usage, "chunk-name", at: .init(pattern), "the width behind {n: is no number from 1 to 18", fix: "write {n:5}")
+    }
+    self.pattern = pattern
+    self.digits = digits
+    head = Array(pattern.bytes[..<place.range.lowerBound])
+    tail = Array(pattern.bytes[place.range.upperBound...])
+  }
+
+  /// The name of chunk `number`.
+  public func path(_ number: Int) -> FilePath {
+    let text = String(number)
+    let zeros = String(repeating: "0", count: max(0, digits - text.utf8.count))
+    return FilePath(bytes: head + Array((zeros + text).utf8) + tail)
+  }
+
+  private static func placeholders(_ bytes: [UInt8]) -> [(range: Range<Int>, digits: Int?)] {
+    var found: [(Range<Int>, Int?)] = []
+    var index = 0
+    while index < bytes.count {
+      let rest = bytes[index...]
+      if rest.starts(with: Array("{n}".utf8)) {
+        found.append((index..<(index + 3), 1))
+        index += 3
+      } else if rest.starts(with: Array("{n:".utf8)), let end = rest.firstIndex(of: UInt8(ascii: "}")) {
+        let width = rest[(index + 3)..<end]
+        let isNumber = width.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        found.append((index..<(end + 1), isNumber ? Int(String(decoding: width, as: UTF8.self)) : nil))
+        index = end + 1
+      } else {
+        index += 1
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,115 @@
+public import OhanaCore
+
+/// Spreads records over numbered files of a fixed number of records each (`--chunk-records`). All appear together at the end.
+///
+/// One file is open at a time, so that any number of chunks needs no more descriptors. The first chunk is made even if no record comes.
+/// Used by one piece of work at a time.
+public final class ChunkedOutput: @unchecked Sendable {  // because one piece of work at a time uses it
+  private let name: ChunkName
+  private let recordsPerChunk: Int
+  private let checks: OutputChecks
+  private let overwrites: Bool
+  private let workspace: GzipWorkspace?
+  private let begin: @Sendable (OutputFile) throws -> Void
+
+  private var file: OutputFile?
+  private var recordsInFile = 0
+  private var finished: [OutputTarget] = []
+  private var number = 0
+
+  /// Chunks that are synced one by one; with more of them, all are synced at the end.
+  private static let syncedSingly = 16
+
+  /// Opens the first chunk, so that a wrong name is known before anything is read.
+  ///
+  /// - Parameters:
+  ///   - recordsPerChunk: at least 1.
+  ///   - checks: asked for the name of every chunk.
+  ///   - begin: writes what every chunk begins with, such as a header.
+  /// - Throws: as ``OutputTarget/init(_:overwrites:)`` and ``OutputChecks/check(_:)``.
+  public init(
+    _ name: ChunkName, recordsPerChunk: Int, checks: OutputChecks, overwrites: Bool, gzip workspace: GzipWorkspace? = nil,
+    begin: @escaping @Sendable (OutputFile) throws -> Void
+  ) throws {
+    precondition(recordsPerChunk > 0, "a chunk holds at least one record")
+    self.name = name
+    self.recordsPerChunk = recordsPerChunk
+    self.checks = checks
+    self.overwrites = overwrites
+    self.workspace = workspace
+    self.begin = begin
+    try open()
+  }
+
+  /// Files finished or begun, in order.
+  public var paths: [FilePath] { (0..<number).map { name.path($0 + 1) } }
+
+  /// Adds whole records.
+  ///
+  /// - Parameters:
+  ///   - bytes: `records` records, one behind the other.
+  ///   - split: the number of bytes that the first so many records of a run of them take. Called only where a chunk ends within `bytes`.
+  public func write(
+    _ bytes: UnsafeBufferPointer<UInt8>, records: Int, split: (UnsafeBufferPointer<UInt8>, _ records: Int) -> Int
+  ) throws {
+    var bytes = bytes
+    var records = records
+    while records > 0 {
+      if recordsInFile == recordsPerChunk { try next() }
+      let fitting = min(records, recordsPerChunk - recordsInFile)
+      let size = fitting == records ? bytes.count : split(bytes, fitting)
+      try file?.write(UnsafeBufferPointer(rebasing: bytes[..<size]))
+      bytes = UnsafeBufferPointer(rebasing: bytes[size...])
+      records -= fitting
+      recordsInFile += fitting
+    }
+  }
+
+  /// Completes the last chunk.
+  public func finish() throws { try close() }
+
+  /// Lets all chunks appear; call it once, after ``finish()`` and when every other output of the run is complete.
+  public func publish() throws {
+    try OutputTarget.publish(try targets())
+  }
+
+  /// The finished chunks, for a publication together with other outputs. - Throws: `io` if they cannot be made durable.
+  public func targets() throws -> [OutputTarget] {
+    if finished.count > Self.syncedSingly { try syncFileSystem() }
+    return finished
+  }
+
+  /// Leaves nothing of what is not published.
+  public func discard() {
+    file?.discard()
+    for target in finished { target.discard() }
+  }
+
+  private func open() throws {
+    number += 1
+    let path = name.path(number)
+    try checks.check(path)
+    let file = OutputFile(try OutputTarget(path, overwrites: overwrites), gzip: workspace)
+    self.file = file
+    recordsInFile = 0
+    try begin(file)
+  }
+
+  private func close() throws {
+    guard let file else { return }
+    try file.finish(syncs: number <= Self.syncedSingly)
+    finished.append(file.target)
+    self.file = nil
+  }
+
+  private func next() throws {
+    try close()
+    try open()
+  }
+
+  /// One sync for all chunks leaves little to do for the single ones, which tell what failed.
+  private func syncFileSystem() throws {
+    sync()
+    for target in finished { try target.syncByName() }
+  }
+}

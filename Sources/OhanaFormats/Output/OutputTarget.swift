@@ -1,0 +1,262 @@
+public import OhanaCore
+internal import Synchronization
+
+/// Where one output goes, from opening to its appearance under its name.
+///
+/// A regular file is written under a private name (mode 0600) in the folder of its target, and nobody sees it before ``publish()``
+/// renames it. Devices, FIFOs and standard output (`-`) are written in place, and publishing or discarding them does nothing.
+/// A symbolic link is followed: what it points to is replaced.
+///
+/// ```
+/// open ── write… ── complete() ── publish()
+///   └────────┴──────────┴──────── discard()
+/// ```
+/// Used by one piece of work at a time.
+public final class OutputTarget: Sendable {
+  private enum Kind {
+    case standardOutput
+    case inPlace
+    /// Written as `temporary`, to become `final` with `mode`.
+    case replacing(temporary: FilePath, final: FilePath, mode: mode_t)
+  }
+  private enum Stage { case open, complete, published, discarded }
+  private struct State {
+    var stage = Stage.open
+    var descriptor: Int32
+  }
+
+  /// The name as given.
+  public let path: FilePath
+  private let kind: Kind
+  private let overwrites: Bool
+  private let state: Mutex<State>
+
+  /// Opens `path` (`-` is standard output) for writing.
+  ///
+  /// - Parameter overwrites: whether ``publish()`` may replace a file. That it exists already is ``OutputChecks``' business.
+  /// - Throws: `io`: `auth` or `not-found` naming the folder, `closed-output`, `disk-full`, …; `usage` for a folder.
+  public init(_ path: FilePath, overwrites: Bool) throws(OhanaError) {
+    self.path = path
+    self.overwrites = overwrites
+    if Self.isStandardOutput(path) {
+      guard fcntl(STDOUT_FILENO, F_GETFD) >= 0 else { throw Self.closedOutput(path) }
+      kind = .standardOutput
+      state = Mutex(State(descriptor: STDOUT_FILENO))
+      return
+    }
+    let final = try resolvingLinks(path)
+    let existing = fileStatus(final)
+    if let existing, existing.isDirectory {
+      throw OhanaError(.usage, "output-is-folder", at: .init(path), "the output is a folder", fix: "name a file in it")
+    }
+    if let existing, !existing.isRegular {
+      let descriptor = openFile(final, O_WRONLY)
+      guard descriptor >= 0 else { throw OhanaError.system(errno, "write", path) }
+      kind = .inPlace
+      state = Mutex(State(descriptor: descriptor))
+      return
+    }
+    let (temporary, descriptor) = try Self.makeTemporary(for: final)
+    let mode = existing.map { $0.st_mode & 0o777 } ?? 0o666 & ~Self.umask
+    kind = .replacing(temporary: temporary, final: final, mode: mode)
+    state = Mutex(State(descriptor: descriptor))
+  }
+
+  deinit { discard() }
+
+  /// `-`, and the names the system gives to the same descriptor: renaming over those would not write to it.
+  static func isStandardOutput(_ path: FilePath) -> Bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
+  }
+
+  // MARK: Writing
+
+  /// Writes all of `bytes`, straight to the descriptor.
+  ///
+  /// - Throws: `io`: `closed-pipe` (the reader has gone; needs SIGPIPE to be ignored), `disk-full`, `closed-output`, ….
+  public func write(_ bytes: UnsafeRawBufferPointer) throws(OhanaError) {
+    let descriptor = state.withLock { state in
+      precondition(state.stage == .open, "an output is written while it is open")
+      return state.descriptor
+    }
+    let number = writeFully(descriptor, bytes)
+    guard number == 0 else { throw failure(number) }
+  }
+
+  /// Makes what was written last: syncs it to disk and closes it. Nothing is visible yet.
+  ///
+  /// - Parameter syncs: false where the caller syncs the whole file system before publishing.
+  public func complete(syncs: Bool = true) throws(OhanaError) {
+    let descriptor = state.withLock { state in
+      precondition(state.stage == .open, "an output is completed once")
+      state.stage = .complete
+      defer { state.descriptor = -1 }
+      return state.descriptor
+    }
+    if case .standardOutput = kind { return }
+    var number: Int32 = 0
+    // Pipes and devices cannot be synced; that is no fault.
+    if syncs, fsync(descriptor) != 0, errno != EINVAL, errno != EROFS, errno != ENOTSUP { number = errno }
+    if close(descriptor) != 0, errno != EINTR, number == 0 { number = errno }
+    guard number == 0 else { throw failure(number) }
+  }
+
+  // MARK: Appearing
+
+  /// Lets a completed file appear under its name, with the mode of the file it replaces, else 0666 less the umask. Durable only when
+  /// the folder is synced too: see ``publish(_:)``.
+  ///
+  /// - Throws: `usage`/`output-exists` if a file of that name has appeared meanwhile and may not be overwritten.
+  public func publish() throws(OhanaError) {
+    state.withLock { state in
+      precondition(state.stage == .complete, "an output is published once, after it is complete")
+      state.stage = .published
+    }
+    guard case .replacing(let temporary, let final, let mode) = kind else { return }
+    do throws(OhanaError) {
+      guard temporary.withCString({ chmod($0, mode) }) == 0 else { throw OhanaError.system(errno, "set the access rights of", path) }
+      if !overwrites, try Self.linkWithoutReplacing(temporary, final, path) { return }
+      guard temporary.withCString({ from in final.withCString { rename(from, $0) } }) == 0 else {
+        throw OhanaError.system(errno, "rename the finished output to", path)
+      }
+    } catch {
+      _ = temporary.withCString { unlink($0) }
+      throw error
+    }
+  }
+
+  /// Publishes complete outputs one after the other, then makes their names durable. Call it once, when the last output is complete.
+  public static func publish(_ targets: [OutputTarget]) throws(OhanaError) {
+    var folders: Set<FilePath> = []
+    for target in targets {
+      try target.publish()
+      if case .replacing(_, let final, _) = target.kind { folders.insert(final.parent) }
+    }
+    for folder in folders {
+      let descriptor = openFile(folder, O_RDONLY | O_DIRECTORY)
+      // A folder that may be written but not read cannot be synced; the files are in place all the same.
+      guard descriptor >= 0 else { continue }
+      fsync(descriptor)
+      close(descriptor)
+    }
+  }
+
+  /// Removes everything this output has left, if it is not published. May be called at any time, and again.
+  public func discard() {
+    let descriptor = state.withLock { state -> Int32? in
+      guard state.stage == .open || state.stage == .complete else { return nil }
+      state.stage = .discarded
+      defer { state.descriptor = -1 }
+      return state.descriptor
+    }
+    guard let descriptor else { return }
+    if case .standardOutput = kind { return }
+    if descriptor >= 0 { close(descriptor) }
+    removeTemporary()
+  }
+
+  /// Takes the private name away at once, while some thread may still be writing; ``discard()`` has to follow.
+  func unlinkTemporary() {
+    let isPublished = state.withLock { $0.stage == .published || $0.stage == .discarded }
+    if !isPublished { removeTemporary() }
+  }
+
+  private func removeTemporary() {
+    if case .replacing(let temporary, _, _) = kind { _ = temporary.withCString { unlink($0) } }
+  }
+
+  /// Syncs a file that was completed without.
+  func syncByName() throws(OhanaError) {
+    guard case .replacing(let temporary, _, _) = kind else { return }
+    let descriptor = openFile(temporary, O_RDONLY)
+    guard descriptor >= 0 else { throw failure(errno) }
+    let number = fsync(descriptor) == 0 ? 0 : errno
+    close(descriptor)
+    guard number == 0 else { throw failure(number) }
+  }
+
+  // MARK: Private
+
+  /// link(2) refuses to replace. Returns false where the file system has no links.
+  private static func linkWithoutReplacing(_ temporary: FilePath, _ final: FilePath, _ path: FilePath) throws(OhanaError) -> Bool {
+    let result = temporary.withCString { from in final.withCString { link(from, $0) } }
+    if result == 0 {
+      _ = temporary.withCString { unlink($0) }
+      return true
+    }
+    if errno == EEXIST || fileStatus(final, followsLinks: false) != nil { throw OutputChecks.exists(path) }
+    return false
+  }
+
+  private static func makeTemporary(for final: FilePath) throws(OhanaError) -> (FilePath, Int32) {
+    var random = SystemRandomNumberGenerator()
+    // Names may hold 255 bytes on most file systems.
+    let visible = final.lastComponent.bytes.prefix(200)
+    for _ in 0..<100 {
+      let suffix = ".ohana-" + String(random.next(), radix: 36)
+      let name = FilePath(bytes: [UInt8(ascii: ".")] + visible + Array(suffix.utf8))
+      let temporary = final.bytes.contains(UInt8(ascii: "/")) ? final.parent.appending(name) : name
+      let descriptor = openFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+      if descriptor >= 0 { return (temporary, descriptor) }
+      if errno != EEXIST { throw OhanaError.system(errno, "create a file in this folder", final.parent, fix: fix(errno)) }
+    }
+    throw OhanaError.system(EEXIST, "create a file in this folder", final.parent)
+  }
+
+  private static func fix(_ number: Int32) -> String? {
+    switch number {
+    case ENOENT: "create the folder first, or check the name"
+    case EACCES, EPERM, EROFS: "choose a folder you may write to"
+    default: nil
+    }
+  }
+
+  private func failure(_ number: Int32) -> OhanaError {
+    if case .standardOutput = kind, number == EBADF { return Self.closedOutput(path) }
+    return OhanaError.system(number, "write", path)
+  }
+
+  private static func closedOutput(_ path: FilePath) -> OhanaError {
+    OhanaError(.io, "closed-output", at: .init(path), "standard output is closed", fix: "name a file with -o")
+  }
+
+  /// The process's mask, looked up without changing it for other threads where the system tells.
+  private static let umask: mode_t = {
+    if let mask = umaskOfProcess() { return mask }
+    let mask = setUmask(0)
+    _ = setUmask(mask)
+    return mask
+  }()
+}
+
+private func setUmask(_ mask: mode_t) -> mode_t { umask(mask) }
+
+/// `Umask:` of /proc/self/status, in octal.
+private func umaskOfProcess() -> mode_t? {
+  let descriptor = openFile("/proc/self/status", O_RDONLY)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var text = [UInt8](repeating: 0, count: 4096)
+  let count = text.withUnsafeMutableBytes { readSome(descriptor, into: $0) }
+  let label = Array("Umask:".utf8)
+  for line in text.prefix(max(0, count)).split(separator: 10) where line.starts(with: label) {
+    let digits = line.dropFirst(label.count).filter { (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }
+    return mode_t(String(decoding: digits, as: UTF8.self), radix: 8)
+  }
+  return nil
+}
+
+/// `path` with symbolic links of its last component followed, also to a file that does not exist.
+func resolvingLinks(_ path: FilePath) throws(OhanaError) -> FilePath {
+  var current = path
+  for _ in 0..<40 {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = current.withCString { name in
+      buffer.withUnsafeMutableBytes { readlink(name, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count) }
+    }
+    guard count > 0 else { return current }
+    let target = FilePath(bytes: Array(buffer[..<count]))
+    current = target.bytes.first == UInt8(ascii: "/") ? target : current.parent.appending(target)
+  }
+  throw OhanaError.system(ELOOP, "write", path)
+}
