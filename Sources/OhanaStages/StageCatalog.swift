@@ -40,6 +40,12 @@ public enum StageCatalog {
 
   /// In the order of the help page.
   public static let all: [Entry] = [
+    Entry(RequireStage.help, .oneUnless("--type")) { try RequireStage.parse(arguments: $0) },
+    Entry(FilterStage.help, .one) { try FilterStage.parse(arguments: $0) },
+    Entry(SetStage.help, .assignments) { try SetStage.parse(arguments: $0) },
+    Entry(RenameStage.help, .assignments) { try RenameStage.parse(arguments: $0) },
+    Entry(KeepStage.help, .one) { try KeepStage.parse(arguments: $0) },
+    Entry(DropStage.help, .one) { try DropStage.parse(arguments: $0) },
     Entry(DedupeStage.help, .none) { try DedupeStage.parse(arguments: $0) },
     Entry(SortStage.help, .one) { try SortStage.parse(arguments: $0) },
     Entry(ReverseStage.help, .none) { try ReverseStage.parse(arguments: $0) },

@@ -3,22 +3,89 @@ internal import OhanaEngine
 internal import OhanaFormats
 internal import Synchronization
 
-final class PlainWriter: RunWriter, @unchecked Sendable {
-  let fd: Int32
-  init(_ fd: Int32) { self.fd = fd }
-  func write(_ bytes: UnsafeBufferPointer<UInt8>) throws { _ = OhanaCore.write(fd, bytes.baseAddress!, bytes.count) }
-}
-final class OutputSet: @unchecked Sendable {
-  init(_ request: RunRequest, inputs: [FilePath], scheduler: WorkScheduler) throws {}
-  func open(_ sink: SinkPlan, role: RunOutput.Role, header: @escaping @Sendable () -> [UInt8]) throws -> RunOutput {
-    var fd: Int32 = 1
-    if case .file(let path) = sink.place { fd = path.withCString { OhanaCore.open($0, O_WRONLY | O_CREAT | O_TRUNC, 0o644) } }
-    return RunOutput(sink, role: role, writer: PlainWriter(fd), header: header)
+/// All outputs of one run: opened before the first record, complete before the first of them appears, published together.
+final class OutputSet: Sendable {
+  private struct State {
+    var outputs: [RunOutput] = []
+    var rejects: RunOutput?
+    var isPublished = false
   }
-  func rejectWriter(_ options: RunOptions) throws -> (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)? { nil }
-  func finish() async throws {}
-  func publish() throws -> [RunBooks.Output] { [] }
-  func publishRejects() async throws {}
-  func discard() {}
+  private let checks: OutputChecks
+  private let overwrites: Bool
+  private let level: CompressionLevel
+  private let workspace: GzipWorkspace
+  private let state = Mutex(State())
+
+  /// - Parameter compressors: blocks of one output compressed at once.
+  init(_ options: RunOptions, inputs: [FilePath], pool: any WorkPool, compressors: Int) throws {
+    checks = OutputChecks(inputs: inputs, overwrites: options.overwrite)
+    overwrites = options.overwrite
+    level = try CompressionLevel(options.level, codec: options.useZlib ? .zlib : .fast)
+    workspace = GzipWorkspace(level: level, pool: pool, blocksUnderWay: compressors)
+  }
+
+  /// Opens an output.
+  ///
+  /// - Parameter header: what each file begins with; asked when the first record is written.
+  /// - Throws: `usage` if it would destroy something, `io` if it cannot be written.
+  func open(_ sink: SinkPlan, role: RunOutput.Role, header: @escaping @Sendable () -> [UInt8]) throws -> RunOutput {
+    let output: RunOutput
+    switch sink.place {
+    case .nowhere: preconditionFailure("nothing is opened for an output that goes nowhere")
+    case .standardOutput: output = RunOutput(sink, role: role, file: try file("-", sink), header: header)
+    case .file(let path): output = RunOutput(sink, role: role, file: try file(path, sink), header: header)
+    case .chunks(let pattern, let records):
+      guard let name = try ChunkName(pattern) else { preconditionFailure("a chunked name has its placeholder") }
+      let chunks = try ChunkedOutput(
+        name, recordsPerChunk: records, checks: checks, overwrites: overwrites, gzip: sink.isCompressed ? workspace : nil
+      ) { file in
+        let text = header()
+        if !text.isEmpty { try text.withUnsafeBufferPointer { bytes throws(OhanaError) in try file.write(bytes) } }
+      }
+      output = RunOutput(sink, role: role, chunks: chunks)
+    }
+    state.withLock { state in
+      if role == .rejects { state.rejects = output } else { state.outputs.append(output) }
+    }
+    return output
+  }
+
+  /// A file in the place of `output`'s, written beside it.
+  func reopen(_ output: RunOutput) throws -> OutputFile {
+    OutputFile(try OutputTarget(output.name, overwrites: overwrites), gzip: output.sink.isCompressed ? workspace : nil)
+  }
+
+  private func file(_ path: FilePath, _ sink: SinkPlan) throws -> OutputFile {
+    try checks.check(path)
+    return OutputFile(try OutputTarget(path, overwrites: overwrites), gzip: sink.isCompressed ? workspace : nil)
+  }
+
+  /// Completes all outputs but the rejects.
+  func finish() async throws {
+    for output in state.withLock({ $0.outputs }) { try await output.finish() }
+  }
+
+  /// Lets everything appear, the rejects too, and returns what there is.
+  func publish() async throws -> [RunBooks.Output] {
+    let (outputs, rejects) = state.withLock { ($0.outputs, $0.rejects) }
+    try await rejects?.finish()
+    let all = outputs + (rejects.map { [$0] } ?? [])
+    try OutputTarget.publish(try all.flatMap { try $0.targets() })
+    state.withLock { $0.isPublished = true }
+    return all.map { .init(name: $0.name.description, records: $0.records, bytes: $0.bytes, role: $0.role.rawValue) }
+  }
+
+  /// After a failure: the rejects appear all the same, the rest never does.
+  func publishRejects() async throws {
+    guard let rejects = state.withLock({ $0.rejects }) else { return }
+    try await rejects.finish()
+    try OutputTarget.publish(try rejects.targets())
+  }
+
+  /// Leaves nothing of what is not published.
+  func discard() {
+    let (outputs, rejects) = state.withLock { ($0.outputs, $0.rejects) }
+    for output in outputs { output.discard() }
+    rejects?.discard()
+  }
 }
-struct FileSpillStore2 {}

@@ -81,7 +81,7 @@ struct RunPlanner: Sendable {
     // The ledger stands behind the last stage that may stop reading, but before anything that holds records back.
     let ledger = LedgerStage(
       sources: probed.map(\.path), budget: options.maxRejects, readsOn: options.rejects != nil, onBadChunk: options.onBadChunk,
-      write: try outputs.rejectWriter(options))
+      write: try rejectWriter(options, probed, outputs))
     var ledgerPlace = 0
     for (index, stage) in stages.enumerated() {
       if stage.stage.memoryClass == .breaker { break }
@@ -116,6 +116,15 @@ struct RunPlanner: Sendable {
       inputs: probed, stages: stages, schema: schema, memory: memory, threads: threads,
       pipeline: Pipeline(source: source, steps: steps, slotCount: schema.slotCount, inputCount: probed.count), ledger: ledger, sink: sink,
       sinkStep: steps.count - 1, outputs: outputs, found: found, columns: tracker)
+  }
+
+  private func rejectWriter(
+    _ options: RunOptions, _ probed: [ProbedInput], _ outputs: OutputSet
+  ) throws -> (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)? {
+    guard let path = options.rejects else { return nil }
+    let sink = try SinkPlan(rejects: path)
+    let writer = RejectWriter(try outputs.open(sink, role: .rejects, header: { [] }))
+    return { source, batch, reject in try writer.write(source, batch, reject, header: probed[batch.source].header) }
   }
 
   /// The columns of all inputs, in input order, each once.

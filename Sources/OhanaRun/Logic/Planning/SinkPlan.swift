@@ -59,6 +59,14 @@ struct SinkPlan: Sendable {
     isCompressed = path.hasSuffix(".gz")
   }
 
+  /// Rejects are NDJSON, whatever their name says.
+  init(rejects path: FilePath) throws {
+    place = path == "-" ? .standardOutput : .file(path)
+    format = .ndjson
+    delimiter = UInt8(ascii: ",")
+    isCompressed = path.hasSuffix(".gz")
+  }
+
   init(nowhere format: RecordFormat) {
     place = .nowhere
     self.format = format

@@ -103,7 +103,8 @@ public final class Run: Sendable {
     defer { spill.close() }
     let manager = InputManager()
     let paths = try InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
-    let outputs = try OutputSet(request, inputs: paths, scheduler: scheduler)
+    let outputs = try OutputSet(
+      options, inputs: paths, pool: scheduler, compressors: MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: 0).compressors)
     defer { outputs.discard() }
     let probed = try manager.probe(paths, options: options)
     let sink = purpose == .write ? try SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed.first?.format ?? .ndjson)
@@ -118,7 +119,7 @@ public final class Run: Sendable {
         sink: plan.sinkStep)
       try check(outcome.books, plan: plan)
       try await outputs.finish()
-      outcome.books.outputs = try outputs.publish()
+      outcome.books.outputs = try await outputs.publish()
     } catch {
       let ledger = plan.ledger.totals
       outcome.books.rejectReasons = ledger.reasons
