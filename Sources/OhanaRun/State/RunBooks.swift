@@ -107,6 +107,9 @@ extension RunBooks {
       if let first = own.first, let last = own.last {
         book.input = counts.steps[first].input
         book.output = counts.steps[last].output
+      } else {  // it only changes what is written
+        book.input = stages.last?.output ?? ledger.read
+        book.output = book.input
       }
       stages.append(book)
       made += book.made

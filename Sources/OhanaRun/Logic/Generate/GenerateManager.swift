@@ -1,0 +1,48 @@
+public import OhanaCore
+internal import OhanaEngine
+internal import OhanaFormats
+
+/// Writes generated contacts, and the truth about them, to files. Holds nothing.
+public struct GenerateManager: Sendable {
+  public init() {}
+
+  /// - Parameters:
+  ///   - output: `{n}` in the name is the chunk's number; `-` and nil are standard output, for one chunk.
+  ///   - truth: a CSV of record id and person id.
+  /// - Throws: `usage` if there are more chunks than names, or an output exists without `--overwrite`; `io`.
+  public func generate(_ options: GenerateOptions, to output: FilePath?, truth: FilePath?, run: RunOptions) throws {
+    let generator = try ContactGenerator(options)
+    let scheduler = WorkScheduler(width: run.threads ?? ProcessorManager().usableCount)
+    let checks = OutputChecks(inputs: [], overwrites: run.overwrite)
+    let gzip = GzipWorkspace(level: try CompressionLevel(run.level, codec: run.useZlib ? .zlib : .fast), pool: scheduler)
+    func open(_ path: FilePath) throws -> OutputFile {
+      try checks.check(path)
+      let isCompressed = run.compression.map { $0 == .gz } ?? path.hasSuffix(".gz")
+      return OutputFile(try OutputTarget(path, overwrites: run.overwrite), gzip: isCompressed ? gzip : nil)
+    }
+    let pattern = output ?? "-"
+    let name = try ChunkName(pattern)
+    guard name != nil || options.chunks == 1 else {
+      throw OhanaError(.usage, "missing-number", "\(options.chunks) chunks need {n} in the name of the output", fix: "for example -o 'part-{n}.ndjson.gz'")
+    }
+    var files: [OutputFile] = []
+    do {
+      for chunk in 0..<options.chunks {
+        let file = try open(name?.path(chunk + 1) ?? pattern)
+        files.append(file)
+        try generator.generate(chunk: chunk) { try file.write($0) }
+        try file.finish()
+      }
+      if let truth {
+        let file = try open(truth)
+        files.append(file)
+        try generator.generateTruth { try file.write($0) }
+        try file.finish()
+      }
+      try OutputTarget.publish(files.map(\.target))
+    } catch {
+      for file in files { file.discard() }
+      throw error
+    }
+  }
+}
