@@ -39,7 +39,7 @@ func gzipFile(_ blocks: [[UInt8]], _ compressor: BlockCompressor) -> [UInt8] {
     #expect(result.isWhole)
     #expect(result.bytes == blocks.flatMap { $0 })
     for codec in DeflateCodec.allCases {
-      #expect(drain(GzipByteStream(PiecewiseStream(file, piece: .max), name: "x", codec: codec)) == Outcome(bytes: result.bytes))
+      #expect(drain(GzipByteStream(BytesInPieces(file, piece: .max), name: "x", codec: codec)) == Outcome(bytes: result.bytes))
     }
   }
 

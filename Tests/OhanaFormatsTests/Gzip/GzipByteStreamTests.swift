@@ -8,7 +8,7 @@ private func gunzip(
   _ bytes: [UInt8], _ codec: DeflateCodec, piece: Int = .max, readSize: Int = 1 << 16, inputCapacity: Int = 128 << 10
 ) -> Outcome {
   drain(
-    GzipByteStream(PiecewiseStream(bytes, piece: piece), name: "x.gz", codec: codec, inputCapacity: inputCapacity), readSize: readSize)
+    GzipByteStream(BytesInPieces(bytes, piece: piece), name: "x.gz", codec: codec, inputCapacity: inputCapacity), readSize: readSize)
 }
 
 @Suite("gzip input") struct GzipByteStreamTests {
@@ -109,7 +109,7 @@ private func gunzip(
   }
 
   @Test("the error is thrown again on every further read") func repeats() throws {
-    let stream = GzipByteStream(PiecewiseStream(Array(Zlib.gzip([1, 2, 3]).dropLast()), piece: .max), name: "x.gz")
+    let stream = GzipByteStream(BytesInPieces(Array(Zlib.gzip([1, 2, 3]).dropLast()), piece: .max), name: "x.gz")
     #expect(drain(stream).error?.code == "gzip-truncated")
     #expect(drain(stream) == Outcome(bytes: [], error: drain(stream).error))
   }
@@ -144,7 +144,7 @@ private func gunzip(
 
   @Test("a bomb streams in small pieces", arguments: codecs) func bomb(codec: DeflateCodec) throws {
     let file = Zlib.gzip([UInt8](repeating: 0, count: 64 << 20), level: 9)
-    let stream = GzipByteStream(PiecewiseStream(file, piece: .max), name: "bomb.gz", codec: codec)
+    let stream = GzipByteStream(BytesInPieces(file, piece: .max), name: "bomb.gz", codec: codec)
     var buffer = [UInt8](repeating: 1, count: 1 << 20)
     var total = 0
     while case let got = try buffer.withUnsafeMutableBytes({ try stream.read(into: $0) }), got > 0 { total += got }
@@ -180,7 +180,7 @@ private func gunzip(
     let file =
       [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255] + fragments + Zlib.deflate([0, 0, 0, 0, 0]) + Zlib.littleEndian(UInt32(crc), 4)
       + Zlib.littleEndian(5, 4)
-    let gzip = GzipByteStream(PiecewiseStream(file, piece: .max), name: "x.gz")
+    let gzip = GzipByteStream(BytesInPieces(file, piece: .max), name: "x.gz")
     var buffer = [UInt8](repeating: 1, count: 1 << 20)
     var total = 0
     while case let got = try buffer.withUnsafeMutableBytes({ try gzip.read(into: $0) }), got > 0 { total += got }

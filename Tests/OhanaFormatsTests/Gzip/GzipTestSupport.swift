@@ -17,7 +17,7 @@ struct SeededRandom: RandomNumberGenerator {
 }
 
 /// Bytes in memory, handed out in pieces of at most `piece` bytes.
-final class PiecewiseStream: ByteStream, @unchecked Sendable {  // because a test uses it on one thread
+final class BytesInPieces: ByteStream, @unchecked Sendable {  // because a test uses it on one thread
   private let bytes: [UInt8]
   private let piece: Int
   private var position = 0

@@ -85,7 +85,7 @@ extension OutputFile {
     try file.finish()
     try file.publish()
     let bytes = try #require(folder.read("x.gz"))
-    let stream = GzipByteStream(PiecewiseStream(bytes, piece: .max), name: "x")
+    let stream = GzipByteStream(BytesInPieces(bytes, piece: .max), name: "x")
     #expect(drain(stream) == Outcome(bytes: text))
     #expect(stream.memberCount == 1)
     #expect(Zlib.gunzip(bytes).isWhole)
@@ -95,14 +95,13 @@ extension OutputFile {
   @Test("a completion is called once, on every pool") func completion() throws {
     for (index, pool) in ([IdlePool(), TestPool(width: 1), TestPool(width: 4, delay: 3000)] as [any WorkPool]).enumerated() {
       let file = OutputFile(
-        try OutputTarget(folder.path.appending("c\(index).gz"), overwrites: false), gzip: GzipWorkspace(level: .standard, pool: pool))
+        try OutputTarget(folder.path.appending(FilePath("c\(index).gz")), overwrites: false), gzip: GzipWorkspace(level: .standard, pool: pool))
       try write(Self.text, to: file, seed: 1)
       if pool is IdlePool {
         // Nobody else would ever compress the last blocks: the waiting form is there for that.
         try file.finish()
       } else {
         let done = DispatchSemaphore(value: 0)
-        let calls = Mutex(0)
         let counter = Counter()
         file.finish { error in
           #expect(error == nil)
@@ -110,7 +109,6 @@ extension OutputFile {
           done.signal()
         }
         #expect(done.wait(timeout: .now() + 60) == .success)
-        _ = calls.withLock { $0 }
         #expect(counter.value == 1)
       }
       try file.publish()
@@ -141,7 +139,7 @@ extension OutputFile {
         if calls.add() > good { throw OhanaError(.io, "disk-full", "injected") }
       }
       let error = #expect(throws: OhanaError.self) {
-        for _ in 0..<3 { try Self.text.withUnsafeBufferPointer { (bytes) throws(OhanaError) in try pipeline.append(bytes) } }
+        for _ in 0..<3 { try Self.text.withUnsafeBufferPointer { try pipeline.append($0) } }
         try pipeline.finish()
       }
       #expect(error?.problem == "injected")

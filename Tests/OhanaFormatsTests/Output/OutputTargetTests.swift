@@ -14,7 +14,7 @@ import Testing
 
   private func target(_ name: FilePath, _ text: String, overwrites: Bool = false) throws -> OutputTarget {
     let target = try OutputTarget(folder.path.appending(name), overwrites: overwrites)
-    try Array(text.utf8).withUnsafeBytes { (bytes) throws(OhanaError) in try target.write(bytes) }
+    try Array(text.utf8).withUnsafeBytes { try target.write($0) }
     return target
   }
 
