@@ -51,8 +51,9 @@ private let dataFolder = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
     Case(text: #""\ud83d\ud83d\ude00""#, offset: 1, reason: .loneSurrogate),
     Case(text: #""\ud83dx""#, offset: 1, reason: .loneSurrogate),
     Case(text: #""\ud83d\u00zz""#, offset: 11),
-    Case(text: "NaN", offset: 0), Case(text: "[-Infinity]", offset: 2), Case(text: "01", offset: 1),
-    Case(text: "{\"a\":1,}", offset: 7), Case(text: "{} {}", offset: 3), Case(text: "", offset: 0), Case(text: "[1,]", offset: 3),
+    Case(text: "NaN", offset: 0), Case(text: "[-Infinity]", offset: 2), Case(text: "01", offset: 1, reason: .textAfterValue),
+    Case(text: "{\"a\":1,}", offset: 7), Case(text: "{} {}", offset: 3, reason: .textAfterValue), Case(text: "", offset: 0),
+    Case(text: "[1,]", offset: 3),
     Case(text: "-", offset: 1), Case(text: "1.", offset: 2), Case(text: "1e+", offset: 3), Case(text: "\u{feff}{}", offset: 0),
   ]
   @Test("places the first fault", arguments: cases) func places(_ c: Case) {
@@ -82,7 +83,8 @@ private let dataFolder = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
       let scratch = ByteBuffer()
       while let member = members.next() {
         #expect(base[Int(member.value.key)] == UInt8(ascii: "\""))
-        seen.append("\(String(decoding: member.key(in: base, scratch: scratch), as: UTF8.self)) \(member.value.kind) \(string(member.value))")
+        seen.append(
+          "\(String(decoding: member.key(in: base, scratch: scratch), as: UTF8.self)) \(member.value.kind) \(string(member.value))")
         if member.value.kind == .array {
           var elements = JSONElements(of: member.value, in: base)
           var kinds: [ValueKind] = []

@@ -1,5 +1,4 @@
-// The first stage of simdjson behind a C interface: where the structure of a JSON text lies. The C++ header never gets into this one,
-// so it may share its name.
+// The first stage of simdjson behind a C interface: where the structure of a JSON text lies.
 #ifndef OHANA_SIMDJSON_H
 #define OHANA_SIMDJSON_H
 

@@ -1,6 +1,10 @@
 /// What is wrong with a JSON text, and where.
 public struct JSONFault: Sendable, Equatable {
-  public enum Reason: Sendable { case syntax, invalidUTF8, loneSurrogate, tooDeep }
+  public enum Reason: Sendable {
+    case syntax, invalidUTF8, loneSurrogate, tooDeep
+    /// One whole value, and something that is no white space behind it.
+    case textAfterValue
+  }
   public var reason: Reason
   /// 0-based offset of the first byte at which no valid JSON text can go on; for bad UTF-8 and lone surrogates the first byte of the
   /// sequence or escape at fault. Equal to the length where the text ends too early.
@@ -72,7 +76,7 @@ private struct Machine {
       // Behind a value.
       skipWhitespace()
       if depth == 0 {
-        if index < text.count { throw fault("text after the value") }
+        if index < text.count { throw fault("text after the value", .textAfterValue) }
         return
       }
       let isObject = isInObject
@@ -255,7 +259,7 @@ private struct Machine {
 
   /// A fault at the cursor. Where the byte there is no UTF-8, that is what is wrong with it.
   private func fault(_ detail: StaticString, _ reason: JSONFault.Reason = .syntax) -> JSONFault {
-    if reason == .syntax, index < text.count, text[index] >= 0x80, sequenceLength(at: index) == 0 {
+    if reason == .syntax || reason == .textAfterValue, index < text.count, text[index] >= 0x80, sequenceLength(at: index) == 0 {
       return JSONFault(reason: .invalidUTF8, offset: index, detail: "not UTF-8")
     }
     return JSONFault(reason: reason, offset: index, detail: detail)

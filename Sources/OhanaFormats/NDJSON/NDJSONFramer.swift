@@ -12,6 +12,9 @@ public import OhanaCore
 /// without a line feed counts. Lines that outgrow the limit are passed over without being held: each becomes a batch of its own with
 /// one ``Reject`` (`record-too-long`) and no bytes.
 ///
+/// One array of objects, and objects spread over several lines, are recognised by the input's first 64 KiB and read as if each object
+/// were a compact line; messages keep the source's lines and columns.
+///
 /// `firstByte` and `inputBytesRead` are set; lines are counted by the ``NDJSONParser`` that must follow.
 public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because the engine calls it from one piece of work at a time
   private let stream: any ByteStream
@@ -25,6 +28,14 @@ public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because
   private var isAtEnd = false
   /// What the stream threw, until the lines before it are delivered.
   private var failure: (any Error)?
+  /// The first bytes, read to see what the input is; given out before any others.
+  private var head: ByteBuffer?
+  private var headPosition = 0
+  /// What the stream threw behind the first bytes.
+  private var headFailure: (any Error)?
+  private var hasBegun = false
+  /// Reads inputs that are not lines of records.
+  private var unfolder: NDJSONUnfolder?
 
   /// - Parameters:
   ///   - batchBytes: bytes of a batch, where its lines are not longer.
@@ -42,6 +53,8 @@ public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because
   /// - Throws: what the stream throws, once the whole lines before its fault are delivered; ``OhanaError`` (`memory`,
   ///   `record-over-memory`) for a record over `maxHeldBytes`.
   public func next(into batch: RecordBatch) throws -> Bool {
+    if !hasBegun { begin() }
+    if let unfolder { return try unfolder.next(into: batch) }
     let arena = batch.arena
     arena.reserve(max(batchBytes, tail.count))
     arena.append(tail.bytes)
@@ -72,6 +85,23 @@ public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because
     return true
   }
 
+  /// Looks at the first bytes. How many there are to look at must not depend on the size of batches.
+  private func begin() {
+    hasBegun = true
+    let first = ByteBuffer(capacity: 64 << 10)
+    while first.count < first.capacity, !isAtEnd, failure == nil { read(first.capacity - first.count, into: first) }
+    if let form = NDJSONUnfolder.form(of: first.bytes) {
+      unfolder = NDJSONUnfolder(
+        form, first, then: stream, failure: failure, batchBytes: batchBytes, maxRecordBytes: maxRecordBytes, maxHeldBytes: maxHeldBytes)
+      return
+    }
+    head = first
+    // The end and the failure come behind these bytes.
+    headFailure = failure
+    failure = nil
+    isAtEnd = false
+  }
+
   private func lastLineEnd(in buffer: ByteBuffer, from start: Int) -> Int {
     let length = lengthThroughLastLineEnd(buffer.base + start, buffer.count - start)
     return length == 0 ? -1 : start + length - 1
@@ -80,6 +110,17 @@ public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because
   /// Appends up to `room` bytes to `buffer`, or notes the end or failure of the stream.
   private func read(_ room: Int, into buffer: ByteBuffer) {
     buffer.reserve(room)
+    if let head {
+      let count = min(room, head.count - headPosition)
+      buffer.append(head.base + headPosition, count: count)
+      headPosition += count
+      if headPosition == head.count { self.head = nil }
+      if count > 0 { return }
+    }
+    if let headFailure {
+      failure = headFailure
+      return
+    }
     do {
       let count = try stream.read(into: UnsafeMutableRawBufferPointer(start: buffer.base + buffer.count, count: room))
       buffer.count += count
@@ -87,6 +128,12 @@ public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because
     } catch {
       failure = error
     }
+  }
+
+  static func overMemory(_ length: Int, at offset: Int) -> OhanaError {
+    OhanaError(
+      .memory, "record-over-memory", "a record of \(length) bytes at byte \(offset + 1) is more than the memory limit can hold",
+      fix: "raise --memory, or lower --max-record to reject such records")
   }
 
   /// Reads to the end of the line that fills the arena without holding it, and makes one reject of it.
@@ -116,9 +163,7 @@ public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because
     if isBlank {
       batch.blankLines = 1
     } else if recordLength <= maxRecordBytes {
-      throw OhanaError(
-        .memory, "record-over-memory", "a record of \(recordLength) bytes at byte \(offset + 1) is more than the memory limit can hold",
-        fix: "raise --memory, or lower --max-record to reject such records")
+      throw Self.overMemory(recordLength, at: offset)
     } else {
       batch.rejects.append(NDJSONParser.tooLong(line: 0, offset: 0, length: recordLength, limit: maxRecordBytes, before: 0))
     }

@@ -157,7 +157,8 @@ struct NDJSONMemberWriter: Sendable {
     switch span.kind {
     case .string:
       out.append(UInt8(ascii: "\""))
-      let isJSON = span.encoding == .json || isNDJSON && span.encoding == .plain && span.flags.intersection([.inSource, .overlay]) == .inSource
+      let isJSON =
+        span.encoding == .json || isNDJSON && span.encoding == .plain && span.flags.intersection([.inSource, .overlay]) == .inSource
       if isJSON {
         out.append(start, length)
       } else if span.encoding == .plain {

@@ -38,6 +38,7 @@ public final class NDJSONParser: RowStage {
   public func process(_ batch: RecordBatch) throws -> StageTally {
     let walker = shared.withLock { $0.walkers.popLast() } ?? NDJSONWalker(plan: plan)
     walker.parse(batch)
+    (batch.readerState as? NDJSONLineMap)?.apply(to: batch)
     let names = walker.hasNews ? walker.takeFreshKeys() : []
     let found = walker.foundFields
     shared.withLock { shared in

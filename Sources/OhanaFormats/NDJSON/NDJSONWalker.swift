@@ -590,14 +590,7 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
           length: body.count, raw: Array(body), before: batch.recordCount))
     }
     if let fault = JSONValidator(maxDepth: NDJSONGrammar.maxDepth).firstFault(in: body) {
-      let reason: Reject.Reason =
-        switch fault.reason {
-        case .syntax: .invalidJSON
-        case .invalidUTF8: .invalidUTF8
-        case .loneSurrogate: .loneSurrogate
-        case .tooDeep: .tooDeep
-        }
-      return reject(reason, "\(fault.detail)", at: fault.offset)
+      return reject(Reject.Reason(fault.reason), "\(fault.detail)", at: fault.offset)
     }
     if base[open] != UInt8(ascii: "{") {
       return reject(.notAnObject, "a record has to be a JSON object", at: open - start)
@@ -624,5 +617,17 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
       acceptedKeyCount = keyNumbers.count
     }
     accept(batch)
+  }
+}
+
+extension Reject.Reason {
+  init(_ reason: JSONFault.Reason) {
+    self =
+      switch reason {
+      case .syntax, .textAfterValue: .invalidJSON
+      case .invalidUTF8: .invalidUTF8
+      case .loneSurrogate: .loneSurrogate
+      case .tooDeep: .tooDeep
+      }
   }
 }

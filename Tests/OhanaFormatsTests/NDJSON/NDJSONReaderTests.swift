@@ -31,28 +31,34 @@ private let dataFolder = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
       rule: "a raw line feed ends the record whatever the quote state", text: "{\"a\":\"x\ny\"}\n{\"a\":2}\n", records: [#"{"a":2}"#],
       rejects: [(.invalidJSON, 1, 8), (.invalidJSON, 2, 1)]),
     Case(
-      rule: "a record may not run on in the next line", text: "{\"a\":1,\n\"b\":2}\n{\"c\":[\n1]}\n{}\n", records: ["{}"],
-      rejects: [(.invalidJSON, 1, 8), (.invalidJSON, 2, 4), (.invalidJSON, 3, 7), (.invalidJSON, 4, 2)]),
+      rule: "a record may not run on in the next line", text: "{}\n{\"a\":1,\n\"b\":2}\n{\"c\":[\n1]}\n{}\n",
+      records: ["{}", "{}"], rejects: [(.invalidJSON, 2, 8), (.invalidJSON, 3, 4), (.invalidJSON, 4, 7), (.invalidJSON, 5, 2)]),
     Case(
       rule: "a record is an object", text: "1\n[1]\n\"x\"\nnull\n{}\n", records: ["{}"],
       rejects: [(.notAnObject, 1, 1), (.notAnObject, 2, 1), (.notAnObject, 3, 1), (.notAnObject, 4, 1)]),
     Case(
       rule: "what JSON forbids is rejected wherever it stands",
-      text: #"{"a":NaN}"# + "\n" + #"{"a":-Infinity}"# + "\n" + #"{"a":01}"# + "\n" + #"{"a":1,}"# + "\n" + #"{"a":[1,]}"# + "\n" + #"{'a':1}"#
+      text: #"{"a":NaN}"# + "\n" + #"{"a":-Infinity}"# + "\n" + #"{"a":01}"# + "\n" + #"{"a":1,}"# + "\n" + #"{"a":[1,]}"# + "\n"
+        + #"{'a':1}"#
         + "\n" + #"{"a":1}}"# + "\n" + #"{"a":1} {"b":2}"# + "\n" + #"{"a":tru}"# + "\n" + #"{"a":"\x"}"# + "\n" + #"{"a" 1}"# + "\n",
       rejects: [
         (.invalidJSON, 1, 6), (.invalidJSON, 2, 7), (.invalidJSON, 3, 7), (.invalidJSON, 4, 8), (.invalidJSON, 5, 9), (.invalidJSON, 6, 2),
         (.invalidJSON, 7, 8), (.invalidJSON, 8, 9), (.invalidJSON, 9, 9), (.invalidJSON, 10, 8), (.invalidJSON, 11, 6),
       ]),
     Case(
-      rule: "half a surrogate pair is rejected, in keys too", text: #"{"a":"x\udc00y"}"# + "\n" + #"{"\ud800":1}"# + "\n" + #"{"a":["\ud83d\ude00"]}"#,
+      rule: "half a surrogate pair is rejected, in keys too",
+      text: #"{"a":"x\udc00y"}"# + "\n" + #"{"\ud800":1}"# + "\n" + #"{"a":["\ud83d\ude00"]}"#,
       records: [#"{"a":["\ud83d\ude00"]}"#], rejects: [(.loneSurrogate, 1, 8), (.loneSurrogate, 2, 3)]),
-    Case(rule: "one faulty line costs no other", text: "{\"a\":1}\n{\"bad\",\"line\"}\n{\"a\":\"\u{7}\"}\n{\"a\":2}\n", records: [#"{"a":1}"#, #"{"a":2}"#],
+    Case(
+      rule: "one faulty line costs no other", text: "{\"a\":1}\n{\"bad\",\"line\"}\n{\"a\":\"\u{7}\"}\n{\"a\":2}\n",
+      records: [#"{"a":1}"#, #"{"a":2}"#],
       rejects: [(.invalidJSON, 2, 7), (.invalidJSON, 3, 7)]),
     Case(
       rule: "a backslash outside strings is no JSON", text: "{\\\"a\":1}\n{\"a\":1}\\\n{}\n", records: ["{}"],
       rejects: [(.invalidJSON, 1, 2), (.invalidJSON, 2, 8)]),
-    Case(rule: "the line ends that only Unicode knows end nothing", text: "{\"a\":\"\u{2028}\u{85}\u{2029}\"}\n", records: ["{\"a\":\"\u{2028}\u{85}\u{2029}\"}"]),
+    Case(
+      rule: "the line ends that only Unicode knows end nothing", text: "{\"a\":\"\u{2028}\u{85}\u{2029}\"}\n",
+      records: ["{\"a\":\"\u{2028}\u{85}\u{2029}\"}"]),
     Case(rule: "NUL is no white space", text: "{\"a\":1}\u{0}\n{\u{0}}\n", rejects: [(.invalidJSON, 1, 8), (.invalidJSON, 2, 2)]),
   ]
 
@@ -217,10 +223,14 @@ private let dataFolder = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
     }
   }
 
-  @Test("any batch size and any split of the input give the same records", arguments: 0..<40 as Range<UInt64>) func splits(seed: UInt64) throws {
+  @Test("any batch size and any split of the input give the same records", arguments: 0..<40 as Range<UInt64>) func splits(seed: UInt64)
+    throws
+  {
     var (text, _) = Self.document(seed: seed, count: 60)
     var generator = SeededGenerator(seed: seed)
-    for _ in 0..<(seed % 3 == 0 ? 0 : 8) { text[Int.random(in: 0..<text.count, using: &generator)] = [0x22, 0x5c, 0x7d, 0xff, 0x0a].randomElement(using: &generator)! }
+    for _ in 0..<(seed % 3 == 0 ? 0 : 8) {
+      text[Int.random(in: 0..<text.count, using: &generator)] = [0x22, 0x5c, 0x7d, 0xff, 0x0a].randomElement(using: &generator)!
+    }
     let names = ["email", "address.city", "tags[0]"]
     var expected = try Reading(names: names, wantsMembers: true).read(text)
     expected.batches = 0
@@ -287,7 +297,9 @@ private let dataFolder = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
     var lines = 0
     for (name, verdict) in expected {
       var file = folder.appendingPathComponent("test_parsing").appendingPathComponent(name)
-      if !FileManager.default.fileExists(atPath: file.path) { file = folder.appendingPathComponent("test_transform").appendingPathComponent(name) }
+      if !FileManager.default.fileExists(atPath: file.path) {
+        file = folder.appendingPathComponent("test_transform").appendingPathComponent(name)
+      }
       let text = [UInt8](try Data(contentsOf: file))
       // In valid JSON a raw line feed is white space only.
       let isOneLine = !text.dropLast().contains(0x0a)

@@ -29,7 +29,9 @@ struct NDJSONEdits {
   }
 }
 
-private func render(_ text: [UInt8], _ edits: NDJSONEdits, setting chosen: (Int) -> Bool = { _ in true }, batchBytes: Int = 1 << 20) throws -> [UInt8] {
+private func render(_ text: [UInt8], _ edits: NDJSONEdits, setting chosen: (Int) -> Bool = { _ in true }, batchBytes: Int = 1 << 20) throws
+  -> [UInt8]
+{
   var schema = RecordSchema(columns: nil)
   let sets = try edits.bind(&schema)
   let parser = NDJSONParser(fields: schema.sourceFields)
@@ -80,7 +82,8 @@ private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8
   }
   typealias Operation = NDJSONEdits.Operation
   static let cases = [
-    Case("unchanged records keep their bytes", " { \"a\" : 1.10 ,\t\"b\":\"\\u00e9\\/\"} \r\n", "{ \"a\" : 1.10 ,\t\"b\":\"\\u00e9\\/\"}", []),
+    Case(
+      "unchanged records keep their bytes", " { \"a\" : 1.10 ,\t\"b\":\"\\u00e9\\/\"} \r\n", "{ \"a\" : 1.10 ,\t\"b\":\"\\u00e9\\/\"}", []),
     Case("a dropped member takes its comma", #"{"a": 1, "b": 2, "c": 3}"#, #"{"a": 1, "c": 3}"#, [.drop("b")]),
     Case("the first", #"{ "a": 1, "b": 2 }"#, #"{ "b": 2 }"#, [.drop("a")]),
     Case("the last", #"{ "a": 1 , "b": 2 }"#, #"{ "a": 1 }"#, [.drop("b")]),
@@ -91,9 +94,14 @@ private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8
     Case("an element", #"{"a":["x", "y","z"],"b":2}"#, #"{"a":["x", "z"],"b":2}"#, [.drop("a[1]")]),
     Case("a renamed member stays in place", #"{"a" :1, "b":2}"#, #"{"x\"y" :1, "b":2}"#, [.rename("a", "x\"y")]),
     Case("names may be swapped", #"{"a":1,"b":2}"#, #"{"b":1,"a":2}"#, [.drop("b"), .rename("a", "b"), .set("a", .number("2"))]),
-    Case("a renamed nested value becomes a flat member", #"{"a":{"x":1,"y":"\n"},"b":2}"#, #"{"a":{"x":1},"b":2,"y":"\n"}"#, [.rename("a.y", "y")]),
-    Case("a value is replaced in place", #"{"a" : 1, "b": {"c":[]}, "c":3}"#, #"{"a" : 1, "b": "q\"\n", "c":3}"#, [.set("b", .string("q\"\n"))]),
-    Case("or appended behind the others, in order", #"{"a":1 }"#, #"{"a":1,"z":null,"y":true }"#, [.set("z", .null), .set("y", .bool(true))]),
+    Case(
+      "a renamed nested value becomes a flat member", #"{"a":{"x":1,"y":"\n"},"b":2}"#, #"{"a":{"x":1},"b":2,"y":"\n"}"#,
+      [.rename("a.y", "y")]),
+    Case(
+      "a value is replaced in place", #"{"a" : 1, "b": {"c":[]}, "c":3}"#, #"{"a" : 1, "b": "q\"\n", "c":3}"#, [.set("b", .string("q\"\n"))]
+    ),
+    Case(
+      "or appended behind the others, in order", #"{"a":1 }"#, #"{"a":1,"z":null,"y":true }"#, [.set("z", .null), .set("y", .bool(true))]),
     Case("to an empty object too", "{ }", #"{"z":"é" }"#, [.set("z", .string("é"))]),
     Case("a dotted name is a flat key", #"{"a":{"b":1}}"#, #"{"a":{"b":1},"a.b":2}"#, [.set("a.b", .number("2"))]),
     Case("a renamed member can be set", #"{"a":1,"b":2}"#, #"{"x":9,"b":2}"#, [.rename("a", "x"), .set("x", .number("9"))]),
@@ -101,7 +109,9 @@ private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8
       "repeated keys that the plan uses are written once", #"{"a": 1, "b" :[1, 2], "a":3, "c":1, "c":2}"#, #"{"a":3,"b":[1, 2],"c":7}"#,
       [.set("c", .number("7")), .drop("zz")]),
     Case("others are left alone", #"{"a": 1, "a":3, "c":1}"#, #"{"a": 1, "a":3, "c":7}"#, [.set("c", .number("7"))]),
-    Case("an explicit layout is compact", #"{ "b": [1, 2], "a" : "\u00e9", "c": 1.10, "n":null }"#, #"{"n":null,"a":"\u00e9","b":[1, 2]}"#, [.keep(["n", "a", "x", "b"])]),
+    Case(
+      "an explicit layout is compact", #"{ "b": [1, 2], "a" : "\u00e9", "c": 1.10, "n":null }"#, #"{"n":null,"a":"\u00e9","b":[1, 2]}"#,
+      [.keep(["n", "a", "x", "b"])]),
     Case("nothing to write", #"{"b":1}"#, "{}", [.keep(["a"])]),
   ]
   @Test("writes", arguments: cases) func writes(_ c: Case) throws {
@@ -129,7 +139,9 @@ private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8
       #expect(error?.code == "key-collision")
       #expect(error?.description.contains("a,") == true && error?.description.contains("b:") == true)
     }
-    #expect(text(try render(Array(#"{"a":"b","c":{"b":1}}"#.utf8), NDJSONEdits(operations: [.rename("a", "b")]))) == "{\"b\":\"b\",\"c\":{\"b\":1}}\n")
+    #expect(
+      text(try render(Array(#"{"a":"b","c":{"b":1}}"#.utf8), NDJSONEdits(operations: [.rename("a", "b")])))
+        == "{\"b\":\"b\",\"c\":{\"b\":1}}\n")
   }
 
   @Test("columns: minimal escapes, doubled quotes decoded, objects and lists where asked for") func columns() throws {

@@ -11,7 +11,9 @@ final class ChoppedStream: ByteStream, @unchecked Sendable {
   private var position = 0
   private var piece = 0
 
-  init(_ bytes: [UInt8], pieces: [Int] = [], failure: (any Error)? = nil) { (self.bytes, self.pieces, self.failure) = (bytes, pieces, failure) }
+  init(_ bytes: [UInt8], pieces: [Int] = [], failure: (any Error)? = nil) {
+    (self.bytes, self.pieces, self.failure) = (bytes, pieces, failure)
+  }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     let limit = pieces.isEmpty ? Int.max : pieces[piece % pieces.count]
@@ -104,7 +106,9 @@ struct JSONMaker {
     switch Int.random(in: 0..<(depth > 3 ? 6 : 9), using: &generator) {
     case 0: return .null
     case 1: return .bool(chance(50))
-    case 2: return .number(["0", "-0", "1.10", "9007199254740993", "-1e-2", "1E+3", "0.000", "18446744073709551615"].randomElement(using: &generator)!)
+    case 2:
+      return .number(
+        ["0", "-0", "1.10", "9007199254740993", "-1e-2", "1E+3", "0.000", "18446744073709551615"].randomElement(using: &generator)!)
     case 3, 4, 5: return .string(text())
     case 6: return .array((0..<Int.random(in: 0...3, using: &generator)).map { _ in value(depth: depth + 1) })
     default:
@@ -147,7 +151,9 @@ struct JSONMaker {
         if let form = short[scalar], chance(70) {
           result += form
         } else {
-          for unit in String(scalar).utf16 { result += "\\u" + String(repeating: "0", count: 4 - String(unit, radix: 16).count) + String(unit, radix: 16) }
+          for unit in String(scalar).utf16 {
+            result += "\\u" + String(repeating: "0", count: 4 - String(unit, radix: 16).count) + String(unit, radix: 16)
+          }
         }
       } else {
         result.unicodeScalars.append(scalar)
@@ -220,7 +226,8 @@ struct Reading {
       precondition(batch.selectedCount == batch.recordCount)
       func field(_ span: FieldSpan) -> ReadResult.Field {
         ReadResult.Field(
-          kind: span.kind, text: String(decoding: batch.text(of: span, scratch: scratch), as: UTF8.self), isNested: span.flags.contains(.nested))
+          kind: span.kind, text: String(decoding: batch.text(of: span, scratch: scratch), as: UTF8.self),
+          isNested: span.flags.contains(.nested))
       }
       for reject in batch.rejects {
         result.rejects.append(
