@@ -46,6 +46,7 @@ public enum StageCatalog {
     Entry(RenameStage.help, .assignments) { try RenameStage.parse(arguments: $0) },
     Entry(KeepStage.help, .one) { try KeepStage.parse(arguments: $0) },
     Entry(DropStage.help, .one) { try DropStage.parse(arguments: $0) },
+    Entry(NormalizeStage.help, .one) { try NormalizeStage.parse(arguments: $0) },
     Entry(DedupeStage.help, .none) { try DedupeStage.parse(arguments: $0) },
     Entry(SortStage.help, .one) { try SortStage.parse(arguments: $0) },
     Entry(ReverseStage.help, .none) { try ReverseStage.parse(arguments: $0) },

@@ -15,7 +15,10 @@ struct KeyBinding {
       schema.slotsRead.insert(slot)
       return slot
     case .expression(let text):
-      throw OhanaError(.usage, "bad-key", "the key '\(text)' is no field's name", fix: "compute it with a set stage before")
+      let expression = try Expression(text, functions: .standard).bind(&schema)
+      let slot = schema.newSlot()
+      steps.append(.row(AssignStep([.init(slot: slot, expression: expression)], changesRecords: false)))
+      return slot
     }
   }
 }

@@ -45,62 +45,11 @@ public struct SetStage: PlannedStage {
   public var dropReason: String? { nil }
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
-    var bound: [SetStep.Assignment] = []
+    var bound: [AssignStep.Assignment] = []
     for assignment in assignments {
       let expression = try assignment.expression.bind(&schema)
       bound.append(.init(slot: try schema.slot(writing: assignment.name), expression: expression))
     }
-    return [.row(SetStep(assignments: bound))]
-  }
-}
-
-private struct SetStep: RowStage {
-  struct Assignment: Sendable {
-    var slot: Int
-    var expression: CompiledExpression
-  }
-  let assignments: [Assignment]
-  let scratch = ExpressionScratchPool()
-
-  func process(_ batch: RecordBatch) throws -> StageTally {
-    try scratch.with { scratch throws(OhanaError) in
-      for assignment in assignments {
-        try assignment.expression.evaluate(batch, scratch) { first, values throws(OhanaError) in
-          try store(values, assignment.slot, first, batch)
-        }
-      }
-    }
-    return StageTally()
-  }
-
-  /// Points the slot at the values: where they lie in the arena already they stay, others are copied into it.
-  private func store(
-    _ values: UnsafeMutableBufferPointer<ExpressionValue>, _ slot: Int, _ first: Int, _ batch: RecordBatch
-  ) throws(OhanaError) {
-    let arena = batch.arena
-    let oldBase = UnsafePointer(arena.base)
-    let oldEnd = oldBase + arena.count
-    var extra = 0
-    for value in values where value.base < oldBase || value.base >= oldEnd { extra &+= value.count }
-    guard arena.count + extra <= Int(UInt32.max) - ByteBuffer.padding else {
-      throw OhanaError(.memory, "batch-too-large", "set: the values of one batch are larger than 4 GiB", fix: "make smaller values")
-    }
-    arena.reserve(extra)
-    let selection = batch.selection + first
-    for index in 0..<values.count {
-      let value = values[index]
-      let record = Int(selection[index])
-      var offset = 0
-      var length = value.count
-      if value.kind.rawValue < ValueKind.number.rawValue {
-        length = 0
-      } else if value.base >= oldBase && value.base < oldEnd {
-        offset = value.base - oldBase
-      } else {
-        offset = arena.count
-        arena.append(value.base, count: length)
-      }
-      batch.overlay(slot, of: record, offset: offset, length: length, kind: value.kind, inPlace: false)
-    }
+    return [.row(AssignStep(bound))]
   }
 }
