@@ -71,7 +71,7 @@ struct DecimalText {
       guard next < end else { return nil }
       while next < end {
         guard isDigit(next[0]) else { return nil }
-        if exponent < 1 << 40 { exponent = exponent * 10 + Int(next[0] - 0x30) }
+        if exponent < 1 << 59 { exponent = exponent * 10 + Int(next[0] - 0x30) }
         next += 1
       }
       if isDown { exponent = -exponent }

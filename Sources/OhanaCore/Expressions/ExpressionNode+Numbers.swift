@@ -30,7 +30,25 @@ final class NegateNode: ExpressionNode, @unchecked Sendable {
 
   override func evaluate(_ scratch: ExpressionScratch, _ rows: UnsafePointer<UInt32>, _ count: Int, _ out: Column) throws(OhanaError) {
     try term.evaluate(scratch, rows, count, out)
-    for index in 0..<count { out[index] = try scratch.makeNumber(CalculatedNumber(out[index])?.negated) }
+    for index in 0..<count {
+      let number = CalculatedNumber(out[index])
+      if out[index].kind == .number, case .double? = number {
+        // Beyond what can be calculated with exactly; another sign can.
+        out[index] = try flipped(out[index], scratch)
+      } else if case .double(let value)? = number, !value.isFinite {
+        out[index] = .null
+      } else {
+        out[index] = try scratch.makeNumber(number?.negated)
+      }
+    }
+  }
+
+  private func flipped(_ number: ExpressionValue, _ scratch: ExpressionScratch) throws(OhanaError) -> ExpressionValue {
+    if number.base[0] == UInt8(ascii: "-") { return ExpressionValue(.number, number.base + 1, count: number.count - 1) }
+    let text = try scratch.allocate(number.count + 1)
+    text[0] = UInt8(ascii: "-")
+    (text + 1).update(from: number.base, count: number.count)
+    return ExpressionValue(.number, text, count: number.count + 1)
   }
 }
 
