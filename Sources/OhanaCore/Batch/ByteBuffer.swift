@@ -10,11 +10,11 @@ public final class ByteBuffer: @unchecked Sendable {  // because it is handed ov
   public static let padding = 64
 
   /// First byte. Valid for `capacity + padding` bytes until the next append or reserve.
-  @usableFromInline private(set) final var storage: UnsafeMutablePointer<UInt8>
+  @exclusivity(unchecked) @usableFromInline private(set) final var storage: UnsafeMutablePointer<UInt8>
   /// Bytes in use.
-  public final var count = 0
+  @exclusivity(unchecked) public final var count = 0
   /// Bytes that fit without growing; `padding` more are allocated.
-  public private(set) final var capacity: Int
+  @exclusivity(unchecked) public private(set) final var capacity: Int
 
   public init(capacity: Int = 0) {
     self.capacity = capacity

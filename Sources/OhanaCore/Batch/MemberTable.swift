@@ -3,10 +3,10 @@
 /// Record `r` owns the members `starts[r] ..< starts[r + 1]`. Keys are numbered per batch in the order of their first appearance among
 /// the records that were accepted.
 public final class MemberTable: @unchecked Sendable {  // because it is part of its batch
-  @usableFromInline final var startStorage = Storage<UInt32>()
-  @usableFromInline final var memberStorage = Storage<Member>()
-  public final var recordCount = 0
-  public final var count = 0
+  @exclusivity(unchecked) @usableFromInline final var startStorage = Storage<UInt32>()
+  @exclusivity(unchecked) @usableFromInline final var memberStorage = Storage<Member>()
+  @exclusivity(unchecked) public final var recordCount = 0
+  @exclusivity(unchecked) public final var count = 0
   /// Decoded key texts by number.
   public final var keys: [[UInt8]] = []
   /// Keys under which an object or array was met: their values may need flattening.

@@ -17,26 +17,26 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   /// What the sink's renderer made of the batch: whole records in output form.
   public final let output = ByteBuffer()
   /// Records in `output`.
-  public final var outputCount = 0
+  @exclusivity(unchecked) public final var outputCount = 0
 
   // MARK: Records
 
-  public final var recordCount = 0
-  @usableFromInline final var recordStorage = Storage<RecordSpan>()
-  @usableFromInline final var fieldStorage = Storage<FieldSpan>()
-  @usableFromInline final var selectionStorage = Storage<UInt32>()
+  @exclusivity(unchecked) public final var recordCount = 0
+  @exclusivity(unchecked) @usableFromInline final var recordStorage = Storage<RecordSpan>()
+  @exclusivity(unchecked) @usableFromInline final var fieldStorage = Storage<FieldSpan>()
+  @exclusivity(unchecked) @usableFromInline final var selectionStorage = Storage<UInt32>()
   /// Slots per record; fixed by the plan.
-  public final var slotCount = 0
+  @exclusivity(unchecked) public final var slotCount = 0
   /// Records still alive: the first `selectedCount` of ``selection``.
-  public final var selectedCount = 0
+  @exclusivity(unchecked) public final var selectedCount = 0
 
   // MARK: Keys (written by a stage's row part, read by its ordered part)
 
   /// Byte strings made by row-local code for the ordered stage that follows: sort keys.
   public final let keyBytes = ByteBuffer()
-  @usableFromInline final var keyStorage = Storage<KeySpan>()
+  @exclusivity(unchecked) @usableFromInline final var keyStorage = Storage<KeySpan>()
   /// 128-bit fingerprints, parallel to the selection at the time of writing; see ``fingerprints``.
-  @usableFromInline final var fingerprintStorage = Storage<Fingerprint>()
+  @exclusivity(unchecked) @usableFromInline final var fingerprintStorage = Storage<Fingerprint>()
 
   // MARK: All members (only where the plan asks for them)
 
@@ -47,7 +47,7 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   /// Place in the stream: 0, 1, 2 … without gaps. Set by the engine.
   public final var sequence = 0
   /// Index of the input the records come from. A batch never spans two inputs.
-  public final var source = 0
+  @exclusivity(unchecked) public final var source = 0
   /// 0-based line of the batch's first byte in its input; -1 until the ordered step behind the reader has set it.
   public final var firstLine = 0
   /// Line ends in the batch's input bytes.
@@ -55,7 +55,7 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   /// Decompressed offset in the input of the batch's first byte.
   public final var firstByte = 0
   /// Number of the batch's first record among the records read from its input, counted from 0. Set by the ordered step behind the reader.
-  public final var firstOrdinal = 0
+  @exclusivity(unchecked) public final var firstOrdinal = 0
   /// Empty lines passed over.
   public final var blankLines = 0
   /// Records that could not be read, in input order.
@@ -77,8 +77,8 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   /// Records of the batch that count, where a stage stopped reading within it; nil: all.
   public package(set) final var truncatedAt: Int?
   /// Per record that was restored from a spill or a sort: where it came from. Empty for batches straight from a reader.
-  @usableFromInline final var originStorage = Storage<RecordOrigin>()
-  public final var hasOrigins = false
+  @exclusivity(unchecked) @usableFromInline final var originStorage = Storage<RecordOrigin>()
+  @exclusivity(unchecked) public final var hasOrigins = false
 
   /// - Parameter capacity: arena bytes that fit without growing.
   public init(capacity: Int = 0) { arena = ByteBuffer(capacity: capacity) }
