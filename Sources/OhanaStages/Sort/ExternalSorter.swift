@@ -61,11 +61,13 @@ final class ExternalSorter {
     if let limit, memory.allocated + memory.growth(for: byteCount, longest: longest) > budget / 2, itemsInMemory > limit {
       try compact(to: limit)
     }
-    if memory.allocated + memory.growth(for: byteCount, longest: longest) > budget - writeBufferSize, !memory.isEmpty { try spillMemory() }
+    while memory.allocated + memory.growth(for: byteCount, longest: longest) > budget - writeBufferSize, !runs.isEmpty {
+      try spillRuns(limit == nil ? runsToSpill() : runs.count)
+    }
     if memory.allocated + memory.growth(for: byteCount, longest: longest) > budget - writeBufferSize {
       // More than the budget in one run: it is in order, so it may go to disk as it is.
       memory.trim()
-      try spillRun { writer in try writer.append(items, byteCount) } first: { UnsafeRawPointer(items) } last: { UnsafeRawPointer(last) }
+      try spillRun(rank: makeRank()) { writer in try writer.append(items, byteCount) } first: { UnsafeRawPointer(items) } last: { UnsafeRawPointer(last) }
       return
     }
     let isContinued = lastItem.map { follows(items, UnsafeRawPointer($0)) } ?? false
@@ -88,7 +90,7 @@ final class ExternalSorter {
     var buffer = bufferSize(for: spilled.count, free: budget - memory.allocated)
     memory.trim()
     if !spilled.isEmpty, spilled.count * buffer > budget - memory.allocated {
-      if !runs.isEmpty { try spillMemory() }
+      if !runs.isEmpty { try spillRuns(runs.count) }
       memory.trim()
       let fanIn = max(2, budget / minimumBuffer)
       while spilled.count > fanIn { try mergePass(fanIn: fanIn) }
@@ -155,44 +157,65 @@ final class ExternalSorter {
       if count == limit { threshold = Array(UnsafeRawBufferPointer(start: SortItem.key(item), count: SortItem.keyLength(item))) }
     }
     memory = kept
-    runs = [SortedRun(place: .memory(segments), rank: makeRank())]
+    runs = [SortedRun(place: .memory(segments), rank: runs[0].rank)]
     lastItem = nil  // keys equal to the last one belong to other runs
     itemsInMemory = count
   }
 
   // MARK: Spilling
 
-  private func spillMemory() throws {
-    let merger = try RunMerger(runs, bufferSize: 0, memoryLimit: budget)
+  /// How many of the oldest runs to write: a quarter of the memory, so that little more is written than does not fit, as long as the runs
+  /// made that way can be merged in one pass; all of it where they are many.
+  private func runsToSpill() -> Int {
+    if (spilled.count + 8) * minimumBuffer > budget / 8 { return runs.count }
+    var size = 0
+    for (index, run) in runs.enumerated() {
+      guard case .memory(let segments) = run.place else { continue }
+      for segment in segments { size += segment.end - segment.start }
+      if size >= budget / 4 { return index + 1 }
+    }
+    return runs.count
+  }
+
+  /// Merges the oldest `count` runs in memory into one on disk.
+  private func spillRuns(_ count: Int) throws {
+    let group = Array(runs[..<count])
+    let merger = try RunMerger(group, bufferSize: 0, memoryLimit: budget)
     let limit = self.limit ?? .max
-    var first: UnsafeRawPointer?
     var last: UnsafeRawPointer?
-    try spillRun { writer in
-      var count = 0
-      while count < limit, let item = try merger.next() {
+    try spillRun(rank: group[0].rank) { writer in
+      var written = 0
+      while written < limit, let item = try merger.next() {
         try writer.append(item, SortItem.size(item))
         last = item
-        count += 1
-        if count == limit { self.threshold = Array(UnsafeRawBufferPointer(start: SortItem.key(item), count: SortItem.keyLength(item))) }
+        written += 1
+        if written == limit { self.threshold = Array(UnsafeRawBufferPointer(start: SortItem.key(item), count: SortItem.keyLength(item))) }
       }
     } first: {
       // The first of a merge is known before it is run: the least of the runs' first items.
-      for run in self.runs {
-        guard case .memory(let segments) = run.place, let head = segments.first.map({ UnsafeRawPointer($0.start) }) else { continue }
-        if let least = first, self.compare(head, least) >= 0 { continue }
-        first = head
+      let heads = group.compactMap { run in
+        if case .memory(let segments) = run.place { UnsafeRawPointer(segments[0].start) } else { nil }
       }
-      return first!
+      return heads.min { self.compare($0, $1) < 0 }!
     } last: { last! }
-    runs = []
-    itemsInMemory = 0
-    lastItem = nil
-    memory.removeAll()
+    itemsInMemory = 0  // counts only with a limit, and then all runs go
+    if count == runs.count {
+      runs = []
+      lastItem = nil
+      memory.removeAll()
+    } else {
+      runs.removeFirst(count)
+      memory.remove(Self.segments(of: group), keeping: Self.segments(of: runs))
+    }
+  }
+
+  private static func segments(of runs: [SortedRun]) -> [RunPlace.Segment] {
+    runs.flatMap { run in if case .memory(let segments) = run.place { segments } else { [RunPlace.Segment]() } }
   }
 
   /// Writes one sorted run; it goes on the run spilled last where it sorts behind it (presorted input).
   private func spillRun(
-    _ write: (inout SpillWriter) throws -> Void, first: () -> UnsafeRawPointer, last: () -> UnsafeRawPointer
+    rank: Int, _ write: (inout SpillWriter) throws -> Void, first: () -> UnsafeRawPointer, last: () -> UnsafeRawPointer
   ) throws {
     let shared: SharedSpillFile
     if let spillFile {
@@ -218,7 +241,7 @@ final class ExternalSorter {
       spilled[spilled.count - 1].place = .file(shared, start: runStart, end: end)
     } else {
       shared.retain()
-      spilled.append(SortedRun(place: .file(shared, start: start, end: end), rank: makeRank()))
+      spilled.append(SortedRun(place: .file(shared, start: start, end: end), rank: rank))
     }
   }
 

@@ -113,6 +113,27 @@ struct RunMemory: ~Copyable {
     room = 0
   }
 
+  /// Forgets the items of the oldest runs and keeps their blocks; `rest` is where the remaining ones are.
+  mutating func remove(_ removed: [RunPlace.Segment], keeping rest: [RunPlace.Segment]) {
+    let starts = Set(removed.map { UnsafeRawPointer($0.start) })
+    oversized.removeAll { block in
+      guard starts.contains(UnsafeRawPointer(block.base)) else { return false }
+      block.base.deallocate()
+      allocated -= block.size
+      return true
+    }
+    let lastRemoved = removed.last { segment in used.contains { contains($0, segment) } }
+    guard let lastRemoved, var index = used.firstIndex(where: { contains($0, lastRemoved) }) else { return }
+    // The block of the last item removed may hold some of the rest, or be the one being filled.
+    if !rest.contains(where: { contains(used[index], $0) }), next.map({ $0 < used[index] || $0 > used[index] + blockSize }) ?? true { index += 1 }
+    free += used[..<index]
+    used.removeFirst(index)
+  }
+
+  private func contains(_ block: UnsafeMutableRawPointer, _ segment: RunPlace.Segment) -> Bool {
+    segment.start >= block && segment.end <= block + blockSize
+  }
+
   /// Gives free blocks back to the system.
   mutating func trim() {
     for block in free {

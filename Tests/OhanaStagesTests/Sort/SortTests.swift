@@ -167,7 +167,7 @@ import Testing
     let names = ["id"] + chosen.indices.map { "k\($0)" }
     let keys = chosen.enumerated().map { "k\($0)\($1.kind)" + (blanksFirst[$0] ? ":nulls-first" : "") }.joined(separator: ",")
     var stage = try SortStage.parse(arguments: [keys])
-    for memory in [4 << 20, 20_000, 3_000] {
+    for memory in [4 << 20, 20_000, 8_000, 3_000] {
       let spill = MemorySpillStore()
       let batchSizes = Int.random(in: 1...90, using: &generator)
       #expect(try ids(of: [stage], rows, names: names, batchSizes: batchSizes, memory: memory, spill: spill, seed: seed) == expected)
@@ -227,6 +227,54 @@ import Testing
     var count = 0
     while try merger.next() != nil { count += 1 }
     #expect(count == 600)
+    #expect(sorter.passes == 0)
+  }
+
+  @Test("with a large share only about as much is spilled as does not fit", arguments: [false, true]) func partialSpills(laterFirst: Bool) throws {
+    var generator = SeededGenerator(seed: 5)
+    let spill = MemorySpillStore()
+    let budget = 8 << 20
+    let sorter = ExternalSorter(spill: spill, budget: budget, laterFirst: laterFirst)
+    var keys: [(key: UInt16, size: Int)] = []
+    var total = 0
+    for _ in 0..<300 {
+      let count = Int.random(in: 1...60, using: &generator)
+      var run = (0..<count).map { _ in
+        let size = Int.random(in: 0..<400, using: &generator) == 0 ? 700_000 : Int.random(in: 40...1500, using: &generator)
+        return (key: UInt16.random(in: 0..<500, using: &generator), size: size, place: 0)
+      }
+      for index in run.indices {
+        run[index].place = keys.count
+        keys.append((run[index].key, run[index].size))
+      }
+      run.sort { $0.key != $1.key ? $0.key < $1.key : laterFirst ? $0.place > $1.place : $0.place < $1.place }
+      let bytes = ByteBuffer()
+      for item in run {
+        bytes.reserve(item.size)
+        let base = UnsafeMutableRawPointer(bytes.base + bytes.count)
+        base.storeBytes(of: UInt32(item.size), as: UInt32.self)
+        base.storeBytes(of: 2, toByteOffset: 4, as: UInt32.self)
+        base.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)
+        base.storeBytes(of: 0, toByteOffset: 16, as: UInt64.self)
+        base.storeBytes(of: item.key.bigEndian, toByteOffset: 8, as: UInt16.self)
+        base.storeBytes(of: UInt32(item.place), toByteOffset: 24, as: UInt32.self)
+        bytes.count += item.size
+      }
+      total += bytes.count
+      try sorter.add(bytes.base, byteCount: bytes.count, count: run.count)
+    }
+    let expected = keys.indices.sorted { a, b in
+      keys[a].key != keys[b].key ? keys[a].key < keys[b].key : laterFirst ? a > b : a < b
+    }
+    let merger = try sorter.finish()
+    var found: [Int] = []
+    while let item = try merger.next() {
+      found.append(Int(item.loadUnaligned(fromByteOffset: 24, as: UInt32.self)))
+      if SortItem.size(item) != keys[found[found.count - 1]].size { Issue.record("an item of another size") }
+    }
+    #expect(found == expected)
+    #expect(spill.bytesSpilled > 0)
+    #expect(spill.bytesSpilled < total - budget / 3)
     #expect(sorter.passes == 0)
   }
 
