@@ -48,7 +48,14 @@ public enum StageCatalog {
     Entry(DropStage.help, .one) { try DropStage.parse(arguments: $0) },
     Entry(NormalizeStage.help, .one) { try NormalizeStage.parse(arguments: $0) },
     Entry(DedupeStage.help, .none) { try DedupeStage.parse(arguments: $0) },
+    Entry(DistinctStage.help, .none) { try DistinctStage.parse(arguments: $0) },
+    Entry(CountByStage.help, .one) { try CountByStage.parse(arguments: $0) },
+    Entry(SuppressStage.help, .none) { try SuppressStage.parse(arguments: $0) },
     Entry(SortStage.help, .one) { try SortStage.parse(arguments: $0) },
     Entry(ReverseStage.help, .none) { try ReverseStage.parse(arguments: $0) },
+    Entry(SkipStage.help, .one) { try SkipStage.parse(arguments: $0) },
+    Entry(LimitStage.help, .one) { try LimitStage.parse(arguments: $0) },
+    Entry(SampleStage.help, .one) { try SampleStage.parse(arguments: $0) },
+    Entry(TeeStage.help, .one) { try TeeStage.parse(arguments: $0) },
   ]
 }

@@ -87,8 +87,7 @@ public struct DedupeStage: PlannedStage {
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     var binding = KeyBinding()
-    var parts: [BoundEqualityKey] = []
-    for key in keys { parts.append(BoundEqualityKey(slot: try binding.slot(of: key.source, &schema, context), kind: key.kind)) }
+    let parts = try binding.parts(of: keys, &schema)
     let fingerprints = FingerprintMaker(parts, seed: context.settings.fingerprintSeed, blanks: .equalNothing)
     let ranking: Ranking
     let rule: KeepRule
@@ -97,7 +96,7 @@ public struct DedupeStage: PlannedStage {
     case .last: (ranking, rule) = (.none, .last)
     case .none: (ranking, rule) = (.none, .none)
     case .newest(let field), .oldest(let field):
-      let slot = try binding.slot(of: .field(field), &schema, context)
+      let slot = try binding.slot(of: .field(field), &schema)
       ranking = .value(slot: slot, lowestFirst: keep == .oldest(field))
       rule = .best
     case .mostComplete: (ranking, rule) = (.completeness(try RecordContent(&schema)), .best)

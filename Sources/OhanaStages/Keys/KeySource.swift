@@ -12,6 +12,7 @@ public enum KeySource: Sendable, Hashable {
   /// `CASE` or `IS` in capitals) makes an expression. A name with any of these has to stand in double quotes.
   public init(parsing text: String, what: String) throws(OhanaError) {
     if Self.isExpression(text) {
+      _ = try Expression(text, functions: .standard)  // so that a slip is told at once
       self = .expression(text)
     } else {
       self = .field(try ArgumentList.field(text, what: what))

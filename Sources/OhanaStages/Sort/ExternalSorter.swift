@@ -58,7 +58,9 @@ final class ExternalSorter {
       item += size
     }
     guard longest <= budget else { throw tooLong(longest, budget) }
-    if let limit, memory.allocated + memory.growth(for: byteCount, longest: longest) > budget / 2, itemsInMemory > limit {
+    if let limit, itemsInMemory > limit,
+      itemsInMemory / 2 > limit + 4096 || memory.allocated + memory.growth(for: byteCount, longest: longest) > budget / 2
+    {
       try compact(to: limit)
     }
     while memory.allocated + memory.growth(for: byteCount, longest: longest) > budget - writeBufferSize, !runs.isEmpty {
@@ -130,15 +132,20 @@ final class ExternalSorter {
 
   // MARK: Limit
 
+  /// With a limit: an item of this key, which comes in now, could still be among the first.
+  func isWanted(_ key: UnsafeRawBufferPointer) -> Bool {
+    guard let threshold else { return true }
+    let order = threshold.withUnsafeBytes { compareKeys(key, $0) }
+    // Of equal keys those that come later are wanted only if they go first.
+    return laterFirst ? order <= 0 : order < 0
+  }
+
   /// The first `count` items, less those behind the threshold.
   private func wantedPart(_ items: UnsafeRawPointer, count: Int) -> (byteCount: Int, count: Int) {
     var item = items
     for index in 0..<count {
-      if let threshold {
-        let key = UnsafeRawBufferPointer(start: SortItem.key(item), count: SortItem.keyLength(item))
-        let order = threshold.withUnsafeBytes { compareKeys(key, $0) }
-        // Of equal keys those that come later are wanted only if they go first.
-        if laterFirst ? order > 0 : order >= 0 { return (item - items, index) }
+      if threshold != nil, !isWanted(UnsafeRawBufferPointer(start: SortItem.key(item), count: SortItem.keyLength(item))) {
+        return (item - items, index)
       }
       item += SortItem.size(item)
     }

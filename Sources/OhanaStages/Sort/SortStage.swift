@@ -46,7 +46,7 @@ public struct SortStage: PlannedStage {
     var binding = KeyBinding()
     var parts: [BoundOrderKey] = []
     for key in keys {
-      let slot = try binding.slot(of: key.source, &schema, context)
+      let slot = try binding.slot(of: key.source, &schema)
       parts.append(try BoundOrderKey(key, slot: slot, locale: context.settings.locale))
     }
     return binding.steps + Self.steps(parts, reversed: reversed, limit: topLimit, context)

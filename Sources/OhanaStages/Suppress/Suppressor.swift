@@ -1,0 +1,93 @@
+internal import OhanaCore
+
+/// Drops the records whose fingerprint is in a list. A list that fits the share is a set to look into; with a longer one, records and keys
+/// are logged and decided by parts of the hash at the end.
+final class Suppressor: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+  private let context: StageContext
+  private var list: ListFingerprints?
+  private var set: FingerprintSet?
+  private var logs: (records: RecordLog, keys: KeyLog)?
+  private var drops: DropList?
+  private var dropped = 0
+  private let item = ByteBuffer()
+
+  init(_ context: StageContext, _ list: ListFingerprints) {
+    self.context = context
+    self.list = list
+  }
+
+  var tally: StageTally { StageTally(dropped: dropped + (drops?.count ?? 0)) }
+
+  func process(_ batch: RecordBatch) throws -> OrderedOutcome {
+    if let list {
+      self.list = nil
+      try begin(list)
+    }
+    if let logs {
+      try log(batch, logs)
+      return .consumed
+    }
+    let set = self.set!
+    let fingerprints = batch.fingerprints
+    let selection = batch.selection
+    let count = batch.selectedCount
+    var kept = 0
+    var index = 0
+    while index < count {
+      let end = min(count, index &+ 32)
+      for ahead in index..<end { set.prefetch(fingerprints[ahead]) }
+      while index < end {
+        selection[kept] = selection[index]
+        kept &+= fingerprints[index].isNone || !set.contains(fingerprints[index]) ? 1 : 0
+        index &+= 1
+      }
+    }
+    batch.selectedCount = kept
+    dropped += count - kept
+    return .pass
+  }
+
+  private func begin(_ list: ListFingerprints) throws {
+    let budget = context.memory.bytes
+    var set = FingerprintSet(budget: budget / 8 * 7, keepsOrigins: false)
+    var fits = true
+    try list.forEach { fingerprint in
+      guard fits else { return }
+      fits = set.reserve(1)
+      if fits { _ = set.insert(fingerprint) }
+    }
+    if fits {
+      self.set = set
+      return
+    }
+    let keys = KeyLog(spill: context.spill, memoryLimit: budget / 8)
+    try list.forEach { fingerprint in
+      try keys.append(KeyLogEntry(fingerprint: fingerprint, position: KeyLogEntry.listed, ordinal: 0, source: 0, rankLength: 0), rank: nil)
+    }
+    logs = (RecordLog(spill: context.spill, memoryLimit: budget / 2, budget: budget / 2), keys)
+  }
+
+  private func log(_ batch: RecordBatch, _ logs: (records: RecordLog, keys: KeyLog)) throws {
+    let packer = RecordPacker(context.payload)
+    for index in 0..<batch.selectedCount {
+      let fingerprint = batch.fingerprints[index]
+      if !fingerprint.isNone {
+        let position = UInt64(logs.records.count)
+        try logs.keys.append(KeyLogEntry(fingerprint: fingerprint, position: position, ordinal: 0, source: 0, rankLength: 0), rank: nil)
+      }
+      item.recycle(limit: 1 << 20)
+      SortItem.append(key: item.base, count: 0, record: Int(batch.selection[index]), of: batch, packer: packer, to: item)
+      try logs.records.append(item.base)
+    }
+  }
+
+  func finish() throws -> (any BatchSource)? {
+    set = nil
+    guard let logs else { return nil }
+    self.logs = nil
+    let drops = DropList(spill: context.spill, budget: max(4096, context.memory.bytes / 8))
+    try logs.keys.decide(.unlisted, tableBudget: context.memory.bytes / 4, into: drops)
+    self.drops = drops
+    return try SurvivorSource(logs.records, drops, nil, context)
+  }
+}
