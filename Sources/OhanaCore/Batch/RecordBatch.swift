@@ -62,6 +62,10 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   public final var rejects: [Reject] = []
   /// Faults that left the record's other fields whole, in input order.
   public final var warnings: [Warning] = []
+  /// Something the writer's parts hand on from the row-local to the ordered ones, for example the columns known at this point.
+  public final var writerState: (any Sendable)?
+  /// CSV output whose columns grow: cells per row of ``output``; 0 where they are fixed.
+  public final var outputWidth = 0
   /// The input broke behind the records of this batch (a damaged chunk). Raised in stream order, by the ordered step that keeps the books.
   public final var fault: OhanaError?
   /// Compressed bytes of the inputs read when this batch was filled, for progress.
@@ -101,6 +105,8 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
     rejects.removeAll()
     warnings.removeAll()
     readerState = nil
+    writerState = nil
+    outputWidth = 0
     fault = nil
     inputBytesRead = 0
     hasOrigins = false

@@ -18,7 +18,7 @@ struct RunPlan: Sendable {
   var outputs: OutputSet
   /// NDJSON only: which of the schema's source fields were found, and the keys there were.
   var found: (@Sendable () -> (fields: [Bool], names: [[UInt8]]))?
-  var columns: ColumnTracker?
+  var collector: CSVColumnCollector?
 }
 
 /// Turns a request into a plan. Holds nothing; what it opens belongs to the plan.
@@ -27,9 +27,9 @@ struct RunPlanner: Sendable {
   let scheduler: WorkScheduler
   let spill: any SpillStore
 
-  /// - Parameter columns: CSV columns found by an earlier pass over the same input, where the output cannot be mended afterwards.
+  /// - Parameter table: CSV columns found by an earlier pass over the same input, where the output cannot be mended afterwards.
   func plan(
-    _ request: RunRequest, probed: [ProbedInput], sink: SinkPlan, threads: Int, outputs: OutputSet, columns: [[UInt8]]? = nil
+    _ request: RunRequest, probed: [ProbedInput], sink: SinkPlan, threads: Int, outputs: OutputSet, table: CSVColumnTable? = nil
   ) throws -> RunPlan {
     let options = request.options
     let sourceFormat = probed.first?.format ?? .ndjson
@@ -49,7 +49,7 @@ struct RunPlanner: Sendable {
     let memory = MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: weights)
 
     let mainSink = sink
-    let writers = WriterPlanner(source: sourceFormat, options: options, outputs: outputs)
+    let writers = WriterPlanner(source: sourceFormat, options: options, outputs: outputs, inputs: probed)
     let binder = StageBinder(
       spill: spill, pool: scheduler, settings: settings,
       openOutput: { path, schema, stage in
@@ -64,7 +64,9 @@ struct RunPlanner: Sendable {
 
     // The reader.
     let isCSVFromNDJSON = sourceFormat == .ndjson && sink.format == .csv && sink.place != .nowhere
-    let tracker = isCSVFromNDJSON && options.columns == nil && columns == nil ? ColumnTracker(layout: layout) : nil
+    let collector =
+      isCSVFromNDJSON && options.columns == nil
+      ? CSVColumnCollector(layout: layout, fields: schema.sourceFields, table: table ?? CSVColumnTable()) : nil
     let wantsMembers = schema.needsMembers || (isCSVFromNDJSON && layout.followsSource)
     var steps: [Pipeline.Step] = []
     var found: (@Sendable () -> (fields: [Bool], names: [[UInt8]]))?
@@ -76,7 +78,7 @@ struct RunPlanner: Sendable {
     case .csv: steps.append(.init(.row(CSVParser(fields: schema.sourceFields, slotCount: schema.slotCount, marksVerbatim: layout.isSourceAsIs))))
     }
     steps.append(.init(.ordered(NumberingStage())))
-    if let tracker { steps += tracker.steps.map { .init($0) } }
+    if let collector, table == nil { steps += collector.steps.map { .init($0) } }
 
     // The ledger stands behind the last stage that may stop reading, but before anything that holds records back.
     let ledger = LedgerStage(
@@ -99,7 +101,7 @@ struct RunPlanner: Sendable {
     if ledgerPlace == stages.count { steps.append(.init(.ordered(ledger))) }
 
     // The writer.
-    steps += try writers.steps(sink, schema: schema, role: .main, tracker: tracker, columns: columns ?? options.columns).map { .init($0) }
+    steps += try writers.steps(sink, schema: schema, role: .main, collector: collector, columns: options.columns).map { .init($0) }
     let bytes = memory.batchBytes
     let held = max(memory.total / 4, 4 * bytes)
     let source = InputSource(count: probed.count) { index in
@@ -115,7 +117,7 @@ struct RunPlanner: Sendable {
     return RunPlan(
       inputs: probed, stages: stages, schema: schema, memory: memory, threads: threads,
       pipeline: Pipeline(source: source, steps: steps, slotCount: schema.slotCount, inputCount: probed.count), ledger: ledger, sink: sink,
-      sinkStep: steps.count - 1, outputs: outputs, found: found, columns: tracker)
+      sinkStep: steps.count - 1, outputs: outputs, found: found, collector: collector)
   }
 
   private func rejectWriter(
@@ -140,6 +142,6 @@ struct RunPlanner: Sendable {
   /// A CSV record's own bytes can be its output: all inputs and the output share dialect and columns.
   private static func passesThrough(_ inputs: [ProbedInput], columns: [[UInt8]], sink: SinkPlan, options: RunOptions) -> Bool {
     guard sink.format == .csv, sink.delimiter == UInt8(ascii: ","), !options.quoteAll, !options.crlf, options.columns == nil else { return false }
-    return inputs.allSatisfy { $0.header.map { $0.dialect.isDefault && ($0.columns == columns || $0.columns.isEmpty) } ?? true }
+    return inputs.allSatisfy { $0.header.map { $0.dialect.isDefault && $0.dialect.nulls.isEmpty && ($0.columns == columns || $0.columns.isEmpty) } ?? true }
   }
 }

@@ -8,30 +8,69 @@ struct WriterPlanner: Sendable {
   let options: RunOptions
   let outputs: OutputSet
 
+  let inputs: [ProbedInput]
+
   /// Steps of an output for records of `schema`'s layout.
   ///
   /// - Parameters:
-  ///   - columns: fixed columns of a CSV output; nil: the layout's, or those `tracker` finds.
+  ///   - collector: finds the columns of a CSV output made of NDJSON; nil where they are known or follow from the layout.
+  ///   - columns: fixed columns of a CSV output.
   func steps(
-    _ sink: SinkPlan, schema: RecordSchema, role: RunOutput.Role, tracker: ColumnTracker? = nil, columns: [[UInt8]]? = nil
+    _ sink: SinkPlan, schema: RecordSchema, role: RunOutput.Role, collector: CSVColumnCollector? = nil, columns: [[UInt8]]? = nil
   ) throws -> [StageStep] {
     if sink.place == .nowhere { return [.ordered(CountingStage())] }
-    let layout = schema.layout
     let isLast = role == .main
     switch sink.format {
     case .ndjson:
-      var rendering = NDJSONRenderer.Options()
-      if isLast {
-        rendering.unflattens = options.unflatten
-        rendering.lists = Set(options.lists)
-        if layout.followsSource, rendering != NDJSONRenderer.Options() {
-          throw OhanaError(.usage, "needs-columns", "--unflatten and --lists are for records made of columns: CSV input, or behind 'keep'")
-        }
-      }
-      let renderer = try NDJSONRenderer(layout: layout, source: source == .csv ? .columns : .ndjson, options: rendering)
+      let renderer = try NDJSONRenderer(
+        layout: schema.layout, source: source == .csv ? .columns : .ndjson, options: try ndjsonOptions(schema.layout, isLast: isLast))
       return [.row(renderer), .ordered(OutputStage(try outputs.open(sink, role: role, header: { [] }), isLast: isLast))]
     case .csv:
-      throw OhanaError(.usage, "later", "CSV output comes later")
+      let writing = isLast ? Self.csvOptions(options, delimiter: sink.delimiter) : CSVWriterOptions(delimiter: sink.delimiter)
+      let (renderer, header) = csvRenderer(schema, writing, isLast: isLast, collector: collector, columns: columns)
+      let output = try outputs.open(sink, role: role) { writing.fileHead(header()) }
+      return [.row(renderer), .ordered(OutputStage(output, isLast: isLast))]
     }
+  }
+
+  static func csvOptions(_ options: RunOptions, delimiter: UInt8) -> CSVWriterOptions {
+    var writing = CSVWriterOptions(delimiter: delimiter)
+    writing.quotesAll = options.quoteAll
+    writing.endsWithCRLF = options.crlf
+    writing.hasByteOrderMark = options.bom
+    writing.hasHeader = options.outHeader
+    return writing
+  }
+
+  private func ndjsonOptions(_ layout: RecordLayout, isLast: Bool) throws -> NDJSONRenderer.Options {
+    guard isLast else { return NDJSONRenderer.Options() }
+    let rendering = NDJSONRenderer.Options(unflattens: options.unflatten, lists: Set(options.lists))
+    if layout.followsSource, rendering != NDJSONRenderer.Options() {
+      throw OhanaError(.usage, "needs-columns", "--unflatten and --lists are for records made of columns: CSV input, or behind 'keep'")
+    }
+    return rendering
+  }
+
+  private func csvRenderer(
+    _ schema: RecordSchema, _ writing: CSVWriterOptions, isLast: Bool, collector: CSVColumnCollector?, columns: [[UInt8]]?
+  ) -> (renderer: CSVRenderer, header: @Sendable () -> [[UInt8]]) {
+    let layout = schema.layout
+    let names = layout.entries.map(\.name)
+    if let columns, isLast {
+      let renderer = CSVRenderer(layout: layout, fields: schema.sourceFields, columns: .fixed(columns), options: writing)
+      return (renderer, { columns })
+    }
+    if let collector {
+      let table = collector.table
+      let renderer = CSVRenderer(layout: layout, fields: schema.sourceFields, columns: .collected(table), options: writing)
+      return (renderer, { table.columns.names })
+    }
+    if layout.isSourceAsIs, let union = schema.columns {
+      let dialect = inputs.lazy.compactMap(\.header).first?.dialect ?? CSVDialect()
+      let renderer = CSVRenderer(
+        layout: layout, fields: schema.sourceFields, columns: .layout, options: writing, source: (dialect, union.count))
+      return (renderer, { union })
+    }
+    return (CSVRenderer(layout: layout, fields: schema.sourceFields, columns: .layout, options: writing), { names })
   }
 }

@@ -58,6 +58,16 @@ struct OutputCursor {
     at += count
   }
 
+  /// Puts eight bytes, the first of them the lowest, `offset` bytes behind the end without moving it. Room must have been reserved.
+  @inline(__always)
+  func storeWord(_ word: UInt64, at offset: Int) {
+    UnsafeMutableRawPointer(at + offset).storeBytes(of: word.littleEndian, as: UInt64.self)
+  }
+
+  /// Makes `count` bytes that were stored behind the end part of the text.
+  @inline(__always)
+  mutating func advance(_ count: Int) { at += count }
+
   mutating func append(_ text: StaticString) {
     reserve(text.utf8CodeUnitCount)
     at.update(from: text.utf8Start, count: text.utf8CodeUnitCount)
