@@ -171,7 +171,7 @@ enum HelpText {
     table(options.map { ($0.name + ($0.value.map { " " + $0 } ?? ""), $0.text) })
   }
 
-  private static func wrapped(_ text: String, width: Int = 98) -> [String] {
+  static func wrapped(_ text: String, width: Int = 98) -> [String] {
     var lines: [String] = []
     var line = ""
     for word in text.split(separator: " ") {

@@ -14,6 +14,8 @@ enum HelpCommand {
       Terminal.print(HelpText.exitPage)
     } else if topic == "keys" {
       Terminal.print(HelpText.keysPage)
+    } else if topic == "functions" {
+      Terminal.print(HelpText.functionsPage)
     } else {
       let known = HelpText.verbs.map(\.name) + StageCatalog.all.map(\.help.name) + ["functions", "keys", "exit"]
       let near = NearMiss.best(for: topic, among: known).map { "did you mean \($0)? " } ?? ""

@@ -4,7 +4,7 @@ internal import CICU
 ///
 /// - Dashes, slashes and underscores part words, as dots do in `St.John`; dots of initials and of `Ph.D.` and all other punctuation go
 ///   without a trace (`O'Brien` is `OBrien`).
-/// - Titles go at the start of the name or of a part between commas, degrees at its end, unless nothing else would be left. `Jr`, `Sr`,
+/// - Titles go at the start of the name or of a part between commas, degrees and some titles at its end, unless nothing else would be left. `Jr`, `Sr`,
 ///   `II`, `III` and `IV` stay, since they tell a son from his father; they go last where a comma sets them apart.
 /// - Two parts change places; with more or fewer the order stays.
 func appendNameKey(_ text: UnsafeBufferPointer<UInt8>, to out: ByteBuffer, scratch: TextScratch) -> Bool {
@@ -30,7 +30,13 @@ func appendNameKey(_ text: UnsafeBufferPointer<UInt8>, to out: ByteBuffer, scrat
 
 /// A word of a name, in ``TextScratch/words``.
 struct NameWord: BitwiseCopyable {
-  enum Role: UInt8 { case name, title, afterTitle, degree, generation }
+  enum Role: UInt8 {
+    case name
+    case title
+    /// A title that is found behind the name too.
+    case courtesy
+    case afterTitle, degree, generation
+  }
   var start: UInt32
   var end: UInt32
   /// Number of the part between commas that it is in.
@@ -119,7 +125,7 @@ extension TextScratch {
       words.count = start
       return
     }
-    let parts = segments > 1 && (longest > 2 || role(start, firstEnd) == .title)
+    let parts = segments > 1 && (longest > 2 || [.title, .courtesy].contains(role(start, firstEnd)))
     var write = start
     var wordStart = start
     for index in start..<words.count {
@@ -171,6 +177,12 @@ extension TextScratch {
       parts += 1
     }
     if parts == 2 {
+      // "Alder, Kim Jr." is Kim Alder Jr.
+      var last = second.upperBound - 1
+      while last > second.lowerBound, list[last].isDropped || list[last].role == .generation {
+        list[last].isLate = !list[last].isDropped
+        last -= 1
+      }
       appendWords(second, to: out, from: start)
       appendWords(first, to: out, from: start)
     } else {
@@ -193,14 +205,14 @@ extension TextScratch {
     var first = range.lowerBound
     while first < range.upperBound {
       let isGone =
-        list[first].role == .title || isSenior(first) && first + 1 < range.upperBound
+        list[first].role == .title || list[first].role == .courtesy || isSenior(first) && first + 1 < range.upperBound
         || list[first].role == .afterTitle && first > range.lowerBound
       if !isGone { break }
       list[first].isDropped = true
       first += 1
     }
     var last = range.upperBound
-    while last > first, list[last - 1].role == .degree {
+    while last > first, list[last - 1].role == .degree || list[last - 1].role == .courtesy {
       last -= 1
       list[last].isDropped = true
     }
@@ -251,9 +263,9 @@ private struct NameRoles: Sendable {
     table =
       hashed(
         """
-        mr mrs ms mx miss mister dr dra prof professor sir dame lord lady rev reverend honorable fr herr frau hr mme mlle monsieur madame \
+        mx miss mister dra professor sir dame lord lady rev reverend honorable fr herr frau hr mme mlle monsieur madame \
         sra srta dott mag
-        """, .title) + hashed("med hc jur", .afterTitle) + hashed("phd md dds dvm esq mba cpa dphil edd llm", .degree)
+        """, .title) + hashed("mr mrs ms dr prof", .courtesy) + hashed("med hc jur", .afterTitle) + hashed("phd md dds dvm esq mba cpa dphil edd llm", .degree)
       + hashed("jr sr ii iii iv", .generation)
   }
 
