@@ -55,7 +55,8 @@ final class StatisticsCollector: OrderedStage, @unchecked Sendable {  // because
       let source = batch.source < context.settings.sources.count ? context.settings.sources[batch.source] : nil
       throw OhanaError(
         .badInput, "too-many-fields", at: source.map { OhanaError.Location($0) },
-        "stats: there are more than \(StatisticsStage.maxFields) different fields", fix: "look at the ones that matter: keep F,… in front of it")
+        "stats: there are more than \(StatisticsStage.maxFields) different fields",
+        fix: "look at the ones that matter: keep F,… in front of it")
     }
     numbers[name] = number
     counts.append(FieldStatistics(name: String(decoding: name, as: UTF8.self)))

@@ -158,7 +158,9 @@ enum ValueText {
   }
 
   @inline(never)
-  private static func nested(_ span: FieldSpan, in batch: RecordBatch, _ scratch: TextScratch, _ text: ByteBuffer) -> UnsafeBufferPointer<UInt8> {
+  private static func nested(_ span: FieldSpan, in batch: RecordBatch, _ scratch: TextScratch, _ text: ByteBuffer) -> UnsafeBufferPointer<
+    UInt8
+  > {
     text.removeAll()
     if !appendKeyText(.exact, of: span, in: batch, to: text, scratch: scratch) { text.append(span.kind == .array ? "[]" : "{}") }
     return text.bytes

@@ -145,20 +145,25 @@ import Testing
   }
 
   @Test("spellings of one JSON text are one value") func spellings() throws {
-    let rows: [[TestValue]] = [[.json(#"{"a": [ 1 ]}"#)], [.json(#"{"a":[1]}"#)], [.json("[ ]")], [.json("[]")], [.json(#"["\u00e9"]"#)], [.json(#"["é"]"#)]]
+    let rows: [[TestValue]] = [
+      [.json(#"{"a": [ 1 ]}"#)], [.json(#"{"a":[1]}"#)], [.json("[ ]")], [.json("[]")], [.json(#"["\u00e9"]"#)], [.json(#"["é"]"#)],
+    ]
     let found = try Self.statistics(rows, names: ["v"])
-    #expect(found.fields[0].top == [
-      .init(json: #"{"a":[1]}"#, count: 2), .init(json: "[]", count: 2), .init(json: #"["é"]"#, count: 2),
-    ])
+    #expect(
+      found.fields[0].top == [
+        .init(json: #"{"a":[1]}"#, count: 2), .init(json: "[]", count: 2), .init(json: #"["é"]"#, count: 2),
+      ])
   }
 
   @Test("writes one record per field") func output() throws {
     let found = try Self.statistics([["Ann", 1], ["", nil], ["Ann"]], names: ["na-me", "n"])
     #expect(found.output.count == 2)
-    #expect(found.output[0] == [
-      "field": "na-me", "present": 3, "missing": 0, "null": 0, "empty": 1, "distinct": 2, "distinct_is_estimate": .missing, "min_length": 0,
-      "max_length": 3, "top": .json(#"[{"value":"Ann","count":2},{"value":"","count":1}]"#), "top_is_estimate": .missing,
-    ])
+    #expect(
+      found.output[0] == [
+        "field": "na-me", "present": 3, "missing": 0, "null": 0, "empty": 1, "distinct": 2, "distinct_is_estimate": .missing,
+        "min_length": 0,
+        "max_length": 3, "top": .json(#"[{"value":"Ann","count":2},{"value":"","count":1}]"#), "top_is_estimate": .missing,
+      ])
     #expect(found.output[1]["missing"] == 1)
     #expect(found.output[1]["top"] == .json(#"[{"value":1,"count":1}]"#))
     let none = try Self.statistics([[nil]], names: ["n"])
