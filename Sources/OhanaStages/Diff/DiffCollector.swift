@@ -67,63 +67,26 @@ final class DiffCollector: OrderedStage, @unchecked Sendable {  // because one p
 /// Brings differences, which are found in no order, into that of the output.
 private final class DiffResultSorter {
   private let sorter: ExternalSorter
-  private let limit: Int
-  /// Items as they came, their keys, and a run of them in order.
-  private let pending = ByteBuffer()
-  private let keys = ByteBuffer()
-  private let run = ByteBuffer()
-  private var order = KeySorter()
-  private var offsets: [Int] = []
-
-  private static let keySize = 13
+  private let run = RunBuilder()
+  private let runSize: Int
 
   init(spill: any SpillStore, budget: Int) {
     sorter = ExternalSorter(spill: spill, budget: budget)
-    limit = min(1 << 20, max(256, budget / 16))
+    runSize = min(1 << 20, max(256, budget / 16))
   }
 
   func append(_ operation: DiffOperation, _ origin: RecordOrigin, _ result: UnsafeRawBufferPointer) throws {
-    if pending.count + result.count > limit, !offsets.isEmpty { try flush() }
-    let start = pending.count
-    offsets.append(start)
-    // See SortItem. Removed records come last.
-    let head = SortItem.headerSize + SortItem.prefixSize
-    pending.reserve(head)
-    let item = UnsafeMutableRawPointer(pending.base + start)
-    memset(item, 0, head)
-    item.storeBytes(of: UInt32(head + result.count), as: UInt32.self)
-    item.storeBytes(of: UInt32(Self.keySize), toByteOffset: 4, as: UInt32.self)
-    item.storeBytes(of: operation == .removed ? 1 : 0, toByteOffset: 8, as: UInt8.self)
-    item.storeBytes(of: origin.source.bigEndian, toByteOffset: 9, as: UInt32.self)
-    item.storeBytes(of: origin.ordinal.bigEndian, toByteOffset: 13, as: UInt64.self)
-    pending.count = start + head
-    pending.append(result.baseAddress!.assumingMemoryBound(to: UInt8.self), count: result.count)
-  }
-
-  private func flush() throws {
-    guard !offsets.isEmpty else { return }
-    order.removeAll()
-    order.reserve(offsets.count)
-    for (place, offset) in offsets.enumerated() {
-      order.append(keys: pending.base, offset: offset + SortItem.headerSize, length: Self.keySize, place: place, record: place)
+    if run.byteCount > 0, run.byteCount + result.count > runSize { try run.flush(to: sorter) }
+    // Removed records come last.
+    var key = (high: (UInt64(operation == .removed ? 1 : 0) << 32 | UInt64(origin.source)).bigEndian, low: origin.ordinal.bigEndian)
+    withUnsafeBytes(of: &key) { key in
+      run.append(key: key) { $0.append(result.baseAddress!.assumingMemoryBound(to: UInt8.self), count: result.count) }
     }
-    order.sort(keys: pending.base, laterFirst: false)
-    run.removeAll()
-    for index in 0..<offsets.count {
-      let item = pending.base + offsets[Int(order.base[index].record)]
-      run.append(item, count: SortItem.size(item))
-    }
-    try sorter.add(run.base, byteCount: run.count, count: offsets.count)
-    offsets.removeAll(keepingCapacity: true)
-    pending.recycle(limit: limit)
-    run.recycle(limit: limit)
   }
 
   /// All differences in order, and what must live as long as they are read.
   func finish() throws -> (RunMerger, ExternalSorter) {
-    try flush()
-    pending.recycle(limit: 0)
-    run.recycle(limit: 0)
+    try run.flush(to: sorter)
     return (try sorter.finish(), sorter)
   }
 }

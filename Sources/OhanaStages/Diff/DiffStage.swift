@@ -55,8 +55,7 @@ public struct DiffStage: PlannedStage {
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     var binding = KeyBinding()
-    var parts: [BoundEqualityKey] = []
-    for key in keys { parts.append(BoundEqualityKey(slot: try binding.slot(of: key.source, &schema, context), kind: key.kind)) }
+    let parts = try binding.parts(of: keys, &schema)
     let content = try RecordContent(&schema)
     // What is carried to the comparison, not what later stages want of the result.
     let payload = RecordPayload()
