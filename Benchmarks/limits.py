@@ -76,8 +76,8 @@ def same_bytes(options, out):
                     result = str(error)[:200]
                 digests.setdefault(result, []).append(f"{threads} threads {memory}")
             what = f"{job}, {ending} {extra}".strip()
-            detail = "" if len(digests) == 1 else ": " + " | ".join(f"{k[:60]}: {', '.join(v)}" for k, v in digests.items())
             is_met = len(digests) == 1 and not next(iter(digests)).startswith("exit")
+            detail = "" if is_met else ": " + " | ".join(f"{k[:100]}: {', '.join(v)}" for k, v in digests.items())
             expect(is_met, f"{what}: the same bytes for 3 numbers of threads × 3 memory limits{detail}")
 
 

@@ -15,8 +15,8 @@ func run() throws {
   _ = try measure("mkdir -p '\(output)'")
   defer { _ = try? measure("rm -rf '\(output)'") }
   // A suppression list: the addresses of every person in one chunk.
-  let list = "\(output)/list.csv"
-  _ = try measure("'\(options.ohana)' keep email '\(data)/csv/part-1.csv.gz' -o '\(list)' --overwrite")
+  let list = "\(output)/list.ndjson"
+  _ = try measure("'\(options.ohana)' keep email '\(data)/ndjson/part-1.ndjson.gz' -o '\(list)' --overwrite")
 
   let cases = Cases.all.filter { a in options.only.isEmpty || a.name.hasPrefix("floor") || options.only.contains { a.name.contains($0) } }
   func command(_ a: Case) -> String {
