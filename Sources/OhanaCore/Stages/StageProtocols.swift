@@ -74,12 +74,15 @@ public protocol PlannedStage: Sendable {
   var dropReason: String? { get }
   /// It may have enough before the input ends: what lies behind is not read then, and is no error.
   var mayStopReading: Bool { get }
+  /// It writes records to an output beside the main one.
+  var opensOutput: Bool { get }
   /// Resolves names against `schema`, changes the schema to what the stage's output looks like, and returns the steps that do it.
   func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep]
 }
 
 extension PlannedStage {
   public var mayStopReading: Bool { false }
+  public var opensOutput: Bool { false }
 }
 
 /// What the planner gives a stage while binding it.

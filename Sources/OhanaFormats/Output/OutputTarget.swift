@@ -64,6 +64,16 @@ public final class OutputTarget: Sendable {
 
   deinit { discard() }
 
+  /// Whether an output of this name would be written in place: standard output, a device, a FIFO.
+  public static func isWrittenInPlace(_ path: FilePath) -> Bool {
+    isStandardOutput(path) || fileStatus(path).map { !$0.isRegular && !$0.isDirectory } ?? false
+  }
+
+  /// The private name under which what was written can be read until it is published; nil where it is written in place.
+  public var temporaryPath: FilePath? {
+    if case .replacing(let temporary, _, _) = kind { temporary } else { nil }
+  }
+
   /// `-`, and the names the system gives to the same descriptor: renaming over those would not write to it.
   static func isStandardOutput(_ path: FilePath) -> Bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)

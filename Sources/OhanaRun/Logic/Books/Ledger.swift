@@ -65,6 +65,9 @@ final class LedgerStage: OrderedStage {
     self.write = write
   }
 
+  /// For a pass that keeps no books.
+  static let idle = LedgerStage(sources: [], budget: .percent(100), readsOn: true, onBadChunk: .skip, write: nil)
+
   var totals: Totals { state.withLock { $0 } }
   var tally: StageTally { StageTally() }
 

@@ -11,6 +11,8 @@ struct ProbedInput: Sendable {
   var size: Int?
   /// Standard input can be opened only once: its stream, with the bytes looked at still in it.
   var open: (any ByteStream)?
+  /// Standard input that has to be read twice, put aside.
+  var spooled: (any SpillFile)?
 }
 
 /// Finds out what inputs are, and opens them. Holds nothing.
@@ -23,6 +25,23 @@ struct InputManager: Sendable {
     let opened = try openByteStream(path, codec: options.useZlib ? .zlib : .fast)
     let whole = FaultRecordingStream(opened.stream)
     return (whole, opened.fileSize)
+  }
+
+  /// Puts standard input aside, so that it can be read twice.
+  func spool(_ input: ProbedInput, to spill: any SpillStore) throws -> ProbedInput {
+    guard let stream = input.open else { return input }
+    let file = try spill.makeFile()
+    let buffer = ByteBuffer(capacity: 1 << 18)
+    while true {
+      let count = try stream.read(into: UnsafeMutableRawBufferPointer(start: buffer.base, count: buffer.capacity))
+      if count == 0 { break }
+      try file.append(UnsafeRawBufferPointer(start: buffer.base, count: count))
+    }
+    if let fault = stream.fault { throw fault }
+    var spooled = input
+    spooled.open = nil
+    spooled.spooled = file
+    return spooled
   }
 
   /// Looks at the start of each input. For CSV, columns are known then.

@@ -14,10 +14,18 @@ final class OutputSet: Sendable {
   private let overwrites: Bool
   private let level: CompressionLevel
   private let workspace: GzipWorkspace
+  /// Nothing is opened: for looking at a plan.
+  private let isDry: Bool
   private let state = Mutex(State())
 
+  /// Opens nothing, whatever it is asked for.
+  static func dry(_ options: RunOptions, pool: any WorkPool) throws -> OutputSet {
+    try OutputSet(options, inputs: [], pool: pool, compressors: 1, isDry: true)
+  }
+
   /// - Parameter compressors: blocks of one output compressed at once.
-  init(_ options: RunOptions, inputs: [FilePath], pool: any WorkPool, compressors: Int) throws {
+  init(_ options: RunOptions, inputs: [FilePath], pool: any WorkPool, compressors: Int, isDry: Bool = false) throws {
+    self.isDry = isDry
     checks = OutputChecks(inputs: inputs, overwrites: options.overwrite)
     overwrites = options.overwrite
     level = try CompressionLevel(options.level, codec: options.useZlib ? .zlib : .fast)
@@ -34,6 +42,7 @@ final class OutputSet: Sendable {
     case .nowhere: preconditionFailure("nothing is opened for an output that goes nowhere")
     case .standardOutput: output = RunOutput(sink, role: role, file: try file("-", sink), header: header)
     case .file(let path): output = RunOutput(sink, role: role, file: try file(path, sink), header: header)
+    case .chunks where isDry: output = RunOutput(sink, role: role, file: try file("/dev/null", sink), header: header)
     case .chunks(let pattern, let records):
       guard let name = try ChunkName(pattern) else { preconditionFailure("a chunked name has its placeholder") }
       let chunks = try ChunkedOutput(
@@ -50,12 +59,17 @@ final class OutputSet: Sendable {
     return output
   }
 
-  /// A file in the place of `output`'s, written beside it.
-  func reopen(_ output: RunOutput) throws -> OutputFile {
-    OutputFile(try OutputTarget(output.name, overwrites: overwrites), gzip: output.sink.isCompressed ? workspace : nil)
+  /// Brings the rows of the main CSV output that were written before all columns were known to their full width.
+  func widen(to columns: [[UInt8]], options: RunOptions) async throws {
+    guard let output = state.withLock({ $0.outputs.first { $0.role == .main } }) else { return }
+    let writing = WriterPlanner.csvOptions(options, delimiter: output.sink.delimiter)
+    try await output.widen(to: columns.count, head: writing.fileHead(columns), options: writing, useZlib: options.useZlib) {
+      OutputFile(try OutputTarget(output.name, overwrites: overwrites), gzip: output.sink.isCompressed ? workspace : nil)
+    }
   }
 
   private func file(_ path: FilePath, _ sink: SinkPlan) throws -> OutputFile {
+    if isDry { return OutputFile(try OutputTarget("/dev/null", overwrites: true)) }
     try checks.check(path)
     return OutputFile(try OutputTarget(path, overwrites: overwrites), gzip: sink.isCompressed ? workspace : nil)
   }

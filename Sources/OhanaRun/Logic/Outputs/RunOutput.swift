@@ -10,9 +10,12 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
   let role: Role
   private(set) var records = 0
   private(set) var bytes = 0
+  /// CSV whose columns grew while it was written: how many rows have how many cells.
+  private(set) var stretches: [CSVPadder.Stretch] = []
   /// What a file begins with, known at the latest when its first record is written.
   private let header: @Sendable () -> [UInt8]
   private var hasHeader = false
+  private var writtenHeader = 0
   private var place: Place
 
   init(_ sink: SinkPlan, role: Role, file: OutputFile, header: @escaping @Sendable () -> [UInt8]) {
@@ -30,7 +33,16 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
   }
 
   /// Moves the batch's rendered records on.
-  func write(_ batch: RecordBatch) throws { try write(batch.output.bytes, records: batch.outputCount) }
+  func write(_ batch: RecordBatch) throws {
+    if batch.outputWidth > 0, batch.outputCount > 0 {
+      if stretches.last?.width == batch.outputWidth {
+        stretches[stretches.count - 1].records += batch.outputCount
+      } else {
+        stretches.append(.init(records: batch.outputCount, width: batch.outputWidth))
+      }
+    }
+    try write(batch.output.bytes, records: batch.outputCount)
+  }
 
   func write(_ text: UnsafeBufferPointer<UInt8>, records count: Int) throws {
     guard count > 0 else { return }
@@ -54,6 +66,7 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
     guard case .file(let file) = place else { return }
     let text = header()
     bytes += text.count
+    writtenHeader = text.count
     if !text.isEmpty { try text.withUnsafeBufferPointer { bytes throws(OhanaError) in try file.write(bytes) } }
   }
 
@@ -75,6 +88,38 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
     case .file(let file): [file.target]
     case .chunks(let chunks): try chunks.targets()
     }
+  }
+
+  /// Brings rows written before all columns were known to the full width: reads the finished file and writes another in its place.
+  ///
+  /// - Parameters:
+  ///   - head: what the file begins with now.
+  ///   - open: makes the other file.
+  func widen(to width: Int, head: [UInt8], options: CSVWriterOptions, useZlib: Bool, open: () throws -> OutputFile) async throws {
+    guard CSVPadder.isNeeded(stretches, fullWidth: width), case .file(let old) = place, let finished = old.target.temporaryPath else { return }
+    let stream = try openByteStream(finished, codec: useZlib ? .zlib : .fast).stream
+    let file = try open()
+    do {
+      try head.withUnsafeBufferPointer { bytes throws(OhanaError) in try file.write(bytes) }
+      var padder = CSVPadder(stretches, fullWidth: width, options: options)
+      let text = ByteBuffer(capacity: 1 << 18)
+      let out = ByteBuffer(capacity: 1 << 19)
+      var toSkip = writtenHeader
+      while true {
+        let count = try stream.read(into: UnsafeMutableRawBufferPointer(start: text.base, count: text.capacity))
+        if count == 0 { break }
+        let skipped = min(toSkip, count)
+        toSkip -= skipped
+        out.removeAll()
+        padder.pad(UnsafeBufferPointer(start: text.base + skipped, count: count - skipped), to: out)
+        try file.write(out.bytes)
+      }
+    } catch {
+      file.discard()
+      throw error
+    }
+    replace(with: file)
+    try await finish()
   }
 
   /// Puts another file in the place of the finished one, which is thrown away.

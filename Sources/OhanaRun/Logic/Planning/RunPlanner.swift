@@ -28,14 +28,17 @@ struct RunPlanner: Sendable {
   let spill: any SpillStore
 
   /// - Parameter table: CSV columns found by an earlier pass over the same input, where the output cannot be mended afterwards.
+  ///   - onlyColumns: a pass that finds the columns and does nothing else.
   func plan(
-    _ request: RunRequest, probed: [ProbedInput], sink: SinkPlan, threads: Int, outputs: OutputSet, table: CSVColumnTable? = nil
+    _ request: RunRequest, probed: [ProbedInput], sink: SinkPlan, threads: Int, outputs: OutputSet, table: CSVColumnTable? = nil,
+    onlyColumns: Bool = false
   ) throws -> RunPlan {
     let options = request.options
     let sourceFormat = probed.first?.format ?? .ndjson
     let unionColumns = Self.union(probed)
     var schema = RecordSchema(columns: sourceFormat == .csv ? unionColumns : nil, optional: options.optional)
-    if sourceFormat == .csv, sink.place != .nowhere, !Self.passesThrough(probed, columns: unionColumns, sink: sink, options: options) {
+    let hasSideOutputs = request.stages.contains { $0.opensOutput }
+    if sourceFormat == .csv, sink.place != .nowhere || hasSideOutputs, hasSideOutputs || !Self.passesThrough(probed, columns: unionColumns, sink: sink, options: options) {
       try schema.makeExplicitIfColumnar()
     }
 
@@ -53,6 +56,7 @@ struct RunPlanner: Sendable {
     let binder = StageBinder(
       spill: spill, pool: scheduler, settings: settings,
       openOutput: { path, schema, stage in
+        if onlyColumns { return [] }
         let side = try SinkPlan(beside: mainSink, at: path)
         return try writers.steps(side, schema: schema, role: request.stages[stage].text.hasPrefix("tee") ? .tee : .duplicates)
       },
@@ -80,6 +84,17 @@ struct RunPlanner: Sendable {
     steps.append(.init(.ordered(NumberingStage())))
     if let collector, table == nil { steps += collector.steps.map { .init($0) } }
 
+    let bytes = memory.batchBytes
+    let held = max(memory.total / 4, 4 * bytes)
+    let source = source(probed, options: options, batchBytes: bytes, heldBytes: held)
+    if onlyColumns {
+      steps.append(.init(.ordered(CountingStage())))
+      return RunPlan(
+        inputs: probed, stages: [], schema: schema, memory: memory, threads: threads,
+        pipeline: Pipeline(source: source, steps: steps, slotCount: schema.slotCount, inputCount: probed.count), ledger: LedgerStage.idle,
+        sink: sink, sinkStep: steps.count - 1, outputs: outputs, found: nil, collector: collector)
+    }
+
     // The ledger stands behind the last stage that may stop reading, but before anything that holds records back.
     let ledger = LedgerStage(
       sources: probed.map(\.path), budget: options.maxRejects, readsOn: options.rejects != nil, onBadChunk: options.onBadChunk,
@@ -102,22 +117,23 @@ struct RunPlanner: Sendable {
 
     // The writer.
     steps += try writers.steps(sink, schema: schema, role: .main, collector: collector, columns: options.columns).map { .init($0) }
-    let bytes = memory.batchBytes
-    let held = max(memory.total / 4, 4 * bytes)
-    let source = InputSource(count: probed.count) { index in
-      let input = probed[index]
-      let stream = try input.open ?? inputs.openText(input.path, options: options).stream
-      let framer: any RecordFramer =
-        switch input.format {
-        case .ndjson: NDJSONFramer(stream, batchBytes: bytes, maxRecordBytes: options.maxRecord, maxHeldBytes: held)
-        case .csv: CSVFramer(stream: stream, header: input.header!, batchBytes: bytes, memoryLimit: held)
-        }
-      return (framer, stream)
-    }
     return RunPlan(
       inputs: probed, stages: stages, schema: schema, memory: memory, threads: threads,
       pipeline: Pipeline(source: source, steps: steps, slotCount: schema.slotCount, inputCount: probed.count), ledger: ledger, sink: sink,
       sinkStep: steps.count - 1, outputs: outputs, found: found, collector: collector)
+  }
+
+  private func source(_ probed: [ProbedInput], options: RunOptions, batchBytes: Int, heldBytes: Int) -> InputSource {
+    InputSource(count: probed.count) { [inputs] index in
+      let input = probed[index]
+      let stream = try input.open ?? input.spooled.map { SpooledStream($0) } ?? inputs.openText(input.path, options: options).stream
+      let framer: any RecordFramer =
+        switch input.format {
+        case .ndjson: NDJSONFramer(stream, batchBytes: batchBytes, maxRecordBytes: options.maxRecord, maxHeldBytes: heldBytes)
+        case .csv: CSVFramer(stream: stream, header: input.header!, batchBytes: batchBytes, memoryLimit: heldBytes)
+        }
+      return (framer, stream)
+    }
   }
 
   private func rejectWriter(

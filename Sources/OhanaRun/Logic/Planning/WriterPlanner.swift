@@ -26,6 +26,11 @@ struct WriterPlanner: Sendable {
         layout: schema.layout, source: source == .csv ? .columns : .ndjson, options: try ndjsonOptions(schema.layout, isLast: isLast))
       return [.row(renderer), .ordered(OutputStage(try outputs.open(sink, role: role, header: { [] }), isLast: isLast))]
     case .csv:
+      if !isLast, source == .ndjson, schema.layout.followsSource {
+        throw OhanaError(
+          .usage, "columns-unknown", "\(role.rawValue): the columns of NDJSON records are known only at the end",
+          fix: "name a .ndjson file, or choose the fields with 'keep' before")
+      }
       let writing = isLast ? Self.csvOptions(options, delimiter: sink.delimiter) : CSVWriterOptions(delimiter: sink.delimiter)
       let (renderer, header) = csvRenderer(schema, writing, isLast: isLast, collector: collector, columns: columns)
       let output = try outputs.open(sink, role: role) { writing.fileHead(header()) }

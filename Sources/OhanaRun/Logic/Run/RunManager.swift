@@ -106,10 +106,18 @@ public final class Run: Sendable {
     let outputs = try OutputSet(
       options, inputs: paths, pool: scheduler, compressors: MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: 0).compressors)
     defer { outputs.discard() }
-    let probed = try manager.probe(paths, options: options)
-    let sink = purpose == .write ? try SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed.first?.format ?? .ndjson)
+    var probed = try manager.probe(paths, options: options)
+    let sink = try self.sink(probed)
     let planner = RunPlanner(inputs: manager, scheduler: scheduler, spill: spill)
-    let plan = try planner.plan(effective(request), probed: probed, sink: sink, threads: threads, outputs: outputs)
+    let request = effective(self.request)
+    var table: CSVColumnTable?
+    if needsColumnsFirst(probed, sink) {
+      probed = try probed.map { try manager.spool($0, to: spill) }
+      let first = try planner.plan(request, probed: probed, sink: sink, threads: threads, outputs: outputs, onlyColumns: true)
+      _ = try await run(first, scheduler: scheduler)
+      table = first.collector?.table
+    }
+    let plan = try planner.plan(request, probed: probed, sink: sink, threads: threads, outputs: outputs, table: table)
     outcome.notes += Self.notes(plan)
     state.withLock { $0.progress.bytesTotal = probed.reduce(0 as Int?) { total, input in total.flatMap { total in input.size.map { total + $0 } } } }
     do {
@@ -119,6 +127,7 @@ public final class Run: Sendable {
         sink: plan.sinkStep)
       try check(outcome.books, plan: plan)
       try await outputs.finish()
+      if let table = plan.collector?.table { try await outputs.widen(to: table.columns.names, options: options) }
       outcome.books.outputs = try await outputs.publish()
     } catch {
       let ledger = plan.ledger.totals
@@ -132,6 +141,22 @@ public final class Run: Sendable {
       var fault = fault
       fault.fix = "what was whole before it is published"
       outcome.error = fault
+    }
+  }
+
+  private func sink(_ probed: [ProbedInput]) throws -> SinkPlan {
+    let format = probed.first?.format ?? .ndjson
+    return purpose == .write ? try SinkPlan(request, firstInput: format) : SinkPlan(nowhere: format)
+  }
+
+  /// CSV made of NDJSON, to a place where the header cannot be mended afterwards, by a chain that streams.
+  private func needsColumnsFirst(_ probed: [ProbedInput], _ sink: SinkPlan) -> Bool {
+    guard sink.format == .csv, probed.first?.format == .ndjson, request.options.columns == nil else { return false }
+    if request.stages.contains(where: { $0.memoryClass == .breaker }) { return false }
+    switch sink.place {
+    case .nowhere: return false
+    case .standardOutput, .chunks: return true
+    case .file(let path): return OutputTarget.isWrittenInPlace(path)
     }
   }
 
@@ -201,5 +226,22 @@ public final class Run: Sendable {
 
 extension RunManager {
   /// What a request would do, for people; reads no further than the inputs' first bytes.
-  public func describe(_ request: RunRequest) throws -> [String] { [] }
+  public func describe(_ request: RunRequest) throws -> [String] {
+    let options = request.options
+    let threads = options.threads ?? ProcessorManager().usableCount
+    let manager = InputManager()
+    let paths = try InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
+    let probed = try manager.probe(paths, options: options)
+    let sink = try SinkPlan(request, firstInput: probed.first?.format ?? .ndjson)
+    let scheduler = WorkScheduler(width: threads)
+    let spill = FileSpillStore(folder: options.tempDir)
+    defer { spill.close() }
+    var dry = options
+    dry.rejects = nil
+    var request = request
+    request.options = dry
+    let plan = try RunPlanner(inputs: manager, scheduler: scheduler, spill: spill).plan(
+      request, probed: probed, sink: sink, threads: threads, outputs: OutputSet.dry(options, pool: scheduler))
+    return PlanText.lines(plan, options: options)
+  }
 }
