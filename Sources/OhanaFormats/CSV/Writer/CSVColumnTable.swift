@@ -44,8 +44,9 @@ public final class CSVColumnTable: Sendable {
     try state.withLock { state throws(OhanaError) in
       var fresh: [Found] = []
       for column in found {
-        if let place = state.columns.index[column.name] {
-          if state.isNested[place] != column.isNested { throw Self.conflict(column.name) }
+        let known = state.columns.index[column.name].map { state.isNested[$0] } ?? fresh.first { $0.name == column.name }?.isNested
+        if let known {
+          if known != column.isNested { throw Self.conflict(column.name) }
         } else {
           fresh.append(column)
         }

@@ -1,0 +1,41 @@
+internal import Ohana
+
+/// `ohana diff OLD NEW --by KEY,…`: 0 if nothing differs, 1 if something does.
+enum DiffCommand {
+  static let help = DiffStage.help.options
+
+  static func run(_ words: inout ArgumentWords) async throws -> Int32 {
+    var parser = try PlainCommand.parse(&words, extra: help)
+    let inputs = parser.request.inputs
+    guard inputs.count == 2 else {
+      throw OhanaError(.usage, "wrong-inputs", "diff compares two inputs, not \(inputs.count)", fix: "ohana diff OLD NEW --by KEY")
+    }
+    // Each side may be several files: a folder, a glob.
+    let old = try InputResolver.resolve([inputs[0]])
+    let new = try InputResolver.resolve([inputs[1]])
+    parser.request.inputs = old + new
+    let stage = try DiffStage.parse(arguments: parser.extra["--by"].map { ["--by", $0] } ?? [], oldSources: 0..<old.count)
+    parser.request.stages = [stage]
+    if parser.request.output == nil, parser.request.options.to == nil { parser.request.options.to = .ndjson }
+    let status = try await RunCommand.run(parser.request)
+    return status == 0 && !stage.report.isEmpty ? 1 : status
+  }
+}
+
+/// `ohana stats INPUT…`: a table for people, or with `--to` or `-o` a record per field.
+enum StatsCommand {
+  static let help: [StageHelp.Option] = []
+
+  static func run(_ words: inout ArgumentWords) async throws -> Int32 {
+    var parser = try PlainCommand.parse(&words)
+    let stage = StatisticsStage()
+    parser.request.stages = [stage]
+    if parser.request.output != nil || parser.request.options.to != nil { return try await RunCommand.run(parser.request) }
+    let session = RunSession(parser.request)
+    let outcome = await session.execute(RunManager(), purpose: .count)
+    if outcome.error == nil, outcome.signal == nil {
+      for line in StatisticsText.table(stage.report.fields, records: stage.report.records) { Terminal.print(line) }
+    }
+    return session.status(outcome)
+  }
+}
