@@ -39,6 +39,14 @@ public final class MemberTable: @unchecked Sendable {  // because it is part of 
     count &+= 1
   }
 
+  /// Room for `records` and `members` in all, for readers that write ``starts`` and ``members`` through pointers held across many records
+  /// and set `recordCount` and `count` themselves. Both pointers are to be fetched anew behind this call.
+  public final func reserve(records: Int, members: Int) {
+    startStorage.reserve(records &+ 1, used: recordCount == 0 ? 0 : recordCount &+ 1)
+    if recordCount == 0 { startStorage.base[0] = 0 }
+    memberStorage.reserve(members, used: count)
+  }
+
   /// Ends the record begun last: its members are those appended since the previous call.
   @inlinable @inline(__always)
   public final func endRecord() {

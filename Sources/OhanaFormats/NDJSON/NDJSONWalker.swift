@@ -227,6 +227,16 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
     batch.reserveRecords(recordCapacity)
     var records = batch.records
     var fields = batch.fields
+    let table = batch.members
+    var memberCount = table.count
+    var memberCapacity = memberCount
+    if wantsMembers {
+      memberCapacity += 4_096
+      table.reserve(records: recordCapacity, members: memberCapacity)
+    }
+    var members = table.members
+    var starts = table.starts
+    let batchNumber = batchNumber
     var entries = keys.entries
     // Offset of the next backslash, from `text`.
     var escape = self.escape < start ? nextEscape(base, from: start) : self.escape
@@ -251,6 +261,12 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
         batch.reserveRecords(recordCapacity)
         records = batch.records
         fields = batch.fields
+        if wantsMembers {
+          table.recordCount = recordCount
+          table.count = memberCount
+          table.reserve(records: recordCapacity, members: memberCapacity)
+          starts = table.starts
+        }
       }
       let row = fields + recordCount &* slotCount
       row.initialize(repeating: .missing, count: slotCount)
@@ -259,7 +275,7 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
       var isValid = false
       var repeatsKey = false
       var close = 0
-      let memberCount = wantsMembers ? batch.members.count : 0
+      let firstMember = memberCount
       let firstToken = token
       record: if text[open] == UInt8(ascii: "{"), lineEnd &- lineStart <= maxRecordBytes {
         token &+= 1
@@ -326,7 +342,35 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
             if entries[Int(current)].isUsed {
               span.key = UInt32(truncatingIfNeeded: start &+ at)
               span.flags = .inSource
-              if keep(span, of: current, in: entries, row, batch, recordNumber) { repeatsKey = true }
+              let entry = entries + Int(current)
+              if entry.pointee.slot >= 0 {
+                let cell = row + Int(entry.pointee.slot)
+                if cell.pointee.flags.intersection([.inSource, .nested]) == .inSource { repeatsKey = true }
+                cell.pointee = span
+              }
+              if entry.pointee.group >= 0 { resolve(entry, span, row, base) }
+              if wantsMembers || entry.pointee.group >= 0 {
+                let isRepeated = entry.pointee.record == recordNumber
+                if isRepeated { repeatsKey = true }
+                entry.pointee.record = recordNumber
+                if wantsMembers {
+                  if entry.pointee.batch != batchNumber { number(entry, current, table) }
+                  if span.kind.rawValue >= ValueKind.array.rawValue { noteNested(entry, table) }
+                  if isRepeated {
+                    members[Int(entry.pointee.member)].span = span
+                  } else {
+                    if memberCount == memberCapacity {
+                      table.count = memberCount
+                      memberCapacity &*= 2
+                      table.reserve(records: recordCapacity, members: memberCapacity)
+                      members = table.members
+                    }
+                    entry.pointee.member = UInt32(truncatingIfNeeded: memberCount)
+                    members[memberCount] = MemberTable.Member(key: entry.pointee.batchKey, span: span)
+                    memberCount &+= 1
+                  }
+                }
+              }
             }
             at = Int(indexes[token])
             if text[at] == UInt8(ascii: ",") {
@@ -349,12 +393,16 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
           flags: repeatsKey ? [.changed, .repeatsKey] : .verbatim, line: UInt32(truncatingIfNeeded: line))
         recordCount &+= 1
         if wantsMembers {
-          batch.members.endRecord()
+          starts[recordCount] = UInt32(truncatingIfNeeded: memberCount)
           acceptedKeyCount = keyNumbers.count
         }
         if !newKeys.isEmpty || !newFields.isEmpty || !newNested.isEmpty { accept(batch) }
       } else {
-        if wantsMembers || !newKeys.isEmpty || !newFields.isEmpty { discard(batch, memberCount) }
+        if wantsMembers || !newKeys.isEmpty || !newFields.isEmpty { discard(table) }
+        if wantsMembers {
+          table.recordCount = recordCount
+          table.count = firstMember
+        }
         self.line = line
         self.recordNumber = recordNumber
         batch.recordCount = recordCount
@@ -364,6 +412,14 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
         recordCount = batch.recordCount
         records = batch.records
         fields = batch.fields
+        if wantsMembers {
+          memberCount = table.count
+          memberCapacity = max(memberCapacity, memberCount + 1)
+          recordCapacity = max(recordCapacity, recordCount)
+          table.reserve(records: recordCapacity, members: memberCapacity)
+          members = table.members
+          starts = table.starts
+        }
         entries = keys.entries
         // The walk may have gone beyond the line before it noticed.
         token = firstToken
@@ -375,6 +431,10 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
       lineStart = lineEnd &+ 1
     }
     batch.recordCount = recordCount
+    if wantsMembers {
+      table.recordCount = recordCount
+      table.count = memberCount
+    }
     self.line = line
     self.recordNumber = recordNumber
     self.escape = escape == .max ? .max : escape + start
@@ -430,57 +490,28 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
 
   // MARK: Members the plan uses
 
-  /// Files a value under all that the plan wants of its key. Returns true if the record had that key already.
-  @inline(__always)
-  private func keep(
-    _ span: FieldSpan, of key: UInt32, in entries: UnsafeMutablePointer<NDJSONKeyTable.Entry>, _ row: UnsafeMutablePointer<FieldSpan>,
-    _ batch: RecordBatch, _ recordNumber: UInt32
-  ) -> Bool {
-    let entry = entries + Int(key)
-    var isRepeated = false
-    if entry.pointee.slot >= 0 {
-      let cell = row + Int(entry.pointee.slot)
-      isRepeated = cell.pointee.flags.contains(.inSource) && !cell.pointee.flags.contains(.nested)
-      cell.pointee = span
-    }
-    if plan.wantsMembers || entry.pointee.group >= 0 { isRepeated = keepParts(span, entry, key, row, batch, recordNumber) || isRepeated }
-    return isRepeated
+  /// Gives a key its number in the batch's member table.
+  @inline(never)
+  private func number(_ entry: UnsafeMutablePointer<NDJSONKeyTable.Entry>, _ key: UInt32, _ table: MemberTable) {
+    entry.pointee.batch = batchNumber
+    entry.pointee.batchKey = UInt32(keyNumbers.count)
+    keyNumbers.append(key)
+    table.keys.append(Array(keys.text(key)))
+    table.keyHoldsNested.append(false)
   }
 
   @inline(never)
-  private func keepParts(
-    _ span: FieldSpan, _ entry: UnsafeMutablePointer<NDJSONKeyTable.Entry>, _ key: UInt32, _ row: UnsafeMutablePointer<FieldSpan>,
-    _ batch: RecordBatch, _ recordNumber: UInt32
-  ) -> Bool {
-    let isRepeated = entry.pointee.record == recordNumber
-    entry.pointee.record = recordNumber
-    if entry.pointee.group >= 0 {
-      resolve(plan.groups[Int(entry.pointee.group)].paths, in: span, row, UnsafePointer(batch.arena.base), isRepeated: isRepeated)
-    }
-    guard plan.wantsMembers else { return isRepeated }
-    if entry.pointee.batch != batchNumber {
-      entry.pointee.batch = batchNumber
-      entry.pointee.batchKey = UInt32(keyNumbers.count)
-      keyNumbers.append(key)
-      batch.members.keys.append(Array(keys.text(key)))
-      batch.members.keyHoldsNested.append(false)
-    }
-    let number = entry.pointee.batchKey
-    if span.kind.rawValue >= ValueKind.array.rawValue, !batch.members.keyHoldsNested[Int(number)] { newNested.append(Int(number)) }
-    if isRepeated {
-      batch.members.members[Int(entry.pointee.member)].span = span
-    } else {
-      entry.pointee.member = UInt32(batch.members.count)
-      batch.members.append(MemberTable.Member(key: number, span: span))
-    }
-    return isRepeated
+  private func noteNested(_ entry: UnsafePointer<NDJSONKeyTable.Entry>, _ table: MemberTable) {
+    let number = Int(entry.pointee.batchKey)
+    if !table.keyHoldsNested[number] { newNested.append(number) }
   }
 
   /// Fills the slots of paths that begin with the key of `value`. A field of the whole name goes before one found by path.
+  @inline(never)
   private func resolve(
-    _ paths: [NDJSONPlan.Path], in value: FieldSpan, _ row: UnsafeMutablePointer<FieldSpan>, _ base: UnsafePointer<UInt8>, isRepeated: Bool
+    _ entry: UnsafePointer<NDJSONKeyTable.Entry>, _ value: FieldSpan, _ row: UnsafeMutablePointer<FieldSpan>, _ base: UnsafePointer<UInt8>
   ) {
-    for path in paths {
+    for path in plan.groups[Int(entry.pointee.group)].paths {
       let cell = row + path.slot
       if cell.pointee.flags.contains(.inSource) {
         guard cell.pointee.flags.contains(.nested) else { continue }
@@ -550,16 +581,15 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
 
   /// Takes back what a record that turned out faulty left behind.
   @inline(never)
-  private func discard(_ batch: RecordBatch, _ memberCount: Int) {
+  private func discard(_ table: MemberTable) {
     newKeys.removeAll(keepingCapacity: true)
     newFields.removeAll(keepingCapacity: true)
     newNested.removeAll(keepingCapacity: true)
     guard plan.wantsMembers else { return }
-    batch.members.count = memberCount
     while keyNumbers.count > acceptedKeyCount {
       keys.entries[Int(keyNumbers.removeLast())].batch = 0
-      batch.members.keys.removeLast()
-      batch.members.keyHoldsNested.removeLast()
+      table.keys.removeLast()
+      table.keyHoldsNested.removeLast()
     }
   }
 
@@ -610,7 +640,25 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
       guard keys.entries[Int(key)].isUsed else { continue }
       var span = member.value
       span.flags = .inSource
-      if keep(span, of: key, in: keys.entries, row, batch, recordNumber) { batch.records[record].flags = [.changed, .repeatsKey] }
+      let entry = keys.entries + Int(key)
+      var isRepeated = entry.pointee.record == recordNumber
+      if entry.pointee.slot >= 0 {
+        let cell = row + Int(entry.pointee.slot)
+        if cell.pointee.flags.intersection([.inSource, .nested]) == .inSource { isRepeated = true }
+        cell.pointee = span
+      }
+      if entry.pointee.group >= 0 { resolve(entry, span, row, base) }
+      entry.pointee.record = recordNumber
+      if isRepeated { batch.records[record].flags = [.changed, .repeatsKey] }
+      guard plan.wantsMembers else { continue }
+      if entry.pointee.batch != batchNumber { number(entry, key, batch.members) }
+      if span.kind.rawValue >= ValueKind.array.rawValue { noteNested(entry, batch.members) }
+      if isRepeated {
+        batch.members.members[Int(entry.pointee.member)].span = span
+      } else {
+        entry.pointee.member = UInt32(batch.members.count)
+        batch.members.append(MemberTable.Member(key: entry.pointee.batchKey, span: span))
+      }
     }
     if plan.wantsMembers {
       batch.members.endRecord()
