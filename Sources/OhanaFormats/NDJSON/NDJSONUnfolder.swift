@@ -1,20 +1,35 @@
 internal import OhanaCore
 
-/// Where the lines of a batch stand in the input, for batches whose records were not single lines there. Handed from framer to parser.
+/// Where the lines of a batch stand in the input, for batches whose records were not lines of their own there. Handed from framer to
+/// parser.
 final class NDJSONLineMap: Sendable {
-  /// Source line of each line of the arena, counted from the batch's first line.
-  private let lines: [UInt32]
+  struct Place {
+    /// 0-based, counted from the batch's first line.
+    var line: UInt32
+    /// Bytes before the record in its line.
+    var column: UInt32
+    /// Counted from the batch's first byte.
+    var offset: UInt32
+  }
+  /// By line of the arena.
+  private let places: [Place]
   private let lineCount: Int
   /// Found by the framer; `before` counts lines of the arena.
   private let rejects: [Reject]
 
-  init(lines: [UInt32], lineCount: Int, rejects: [Reject]) { (self.lines, self.lineCount, self.rejects) = (lines, lineCount, rejects) }
+  init(places: [Place], lineCount: Int, rejects: [Reject]) { (self.places, self.lineCount, self.rejects) = (places, lineCount, rejects) }
 
-  /// Turns the parser's line numbers into the source's.
+  /// Turns the parser's places into the source's.
   func apply(to batch: RecordBatch) {
-    // The framer has checked every record, so the parser should have rejected none; if it did, that is not lost.
+    // Only records that stood in one line reach the parser unchecked, so columns move by the same number in all of it.
     var merged = batch.rejects
-    for index in merged.indices { merged[index].line = Int(lines[merged[index].line]) }
+    for index in merged.indices {
+      let place = places[merged[index].line]
+      merged[index].line = Int(place.line)
+      merged[index].column += Int(place.column)
+      merged[index].offset = Int(place.offset)
+    }
+    let isMixed = !merged.isEmpty && !rejects.isEmpty
     let records = batch.records
     var next = 0
     for record in 0...batch.recordCount {
@@ -24,9 +39,9 @@ final class NDJSONLineMap: Sendable {
         merged[merged.count - 1].before = record
         next += 1
       }
-      if record < batch.recordCount { records[record].line = lines[line] }
+      if record < batch.recordCount { records[record].line = places[line].line }
     }
-    if merged.count > rejects.count { merged.sort { ($0.before, $0.line) < ($1.before, $1.line) } }
+    if isMixed { merged.sort { $0.offset < $1.offset } }
     batch.rejects = merged
     batch.lineCount = lineCount
   }
@@ -34,8 +49,8 @@ final class NDJSONLineMap: Sendable {
 
 /// Reads one array of objects, or objects spread over lines, as if each object were one compact line.
 ///
-/// Objects are cut out by brackets and quotes, checked exactly where they stand, and written to the arena without white space; faults
-/// keep the lines and columns of the source. Memory is one record. Where brackets or quotes do not match up, reading goes on at the next
+/// Objects are cut out by brackets and quotes. Those that stand in one line go to the arena as they are; others are checked exactly where
+/// they stand, and written without white space. Faults keep the lines and columns of the source. Memory is one record. Where brackets or quotes do not match up, reading goes on at the next
 /// line that begins with a brace at the indentation records have; what lies between is one reject.
 final class NDJSONUnfolder {
   enum Form { case array, objects }
@@ -68,7 +83,7 @@ final class NDJSONUnfolder {
   private let validator = JSONValidator(maxDepth: NDJSONGrammar.maxDepth)
 
   // The batch being filled.
-  private var lines: [UInt32] = []
+  private var places: [NDJSONLineMap.Place] = []
   private var rejects: [Reject] = []
   private var rejectedBytes = 0
   private var firstLine = 0
@@ -120,7 +135,7 @@ final class NDJSONUnfolder {
 
   /// Fills a batch as ``NDJSONFramer/next(into:)`` does.
   func next(into batch: RecordBatch) throws -> Bool {
-    lines.removeAll(keepingCapacity: true)
+    places.removeAll(keepingCapacity: true)
     rejects.removeAll(keepingCapacity: true)
     rejectedBytes = 0
     firstLine = line
@@ -134,7 +149,7 @@ final class NDJSONUnfolder {
     }
     batch.firstByte = firstByte
     batch.inputBytesRead = stream.inputBytesRead
-    batch.readerState = NDJSONLineMap(lines: lines, lineCount: line - firstLine, rejects: rejects)
+    batch.readerState = NDJSONLineMap(places: places, lineCount: line - firstLine, rejects: rejects)
     return true
   }
 
@@ -179,6 +194,15 @@ final class NDJSONUnfolder {
     let startLine = line
     let startLineStart = lineStart
     noteIndentation()
+    if fault == nil, let end = endOfPlainObject() {
+      let length = end - position
+      if length <= maxHeldBytes {
+        add(batch, UnsafeBufferPointer(start: raw.base + position, count: length), isOneLine: true, start, startLine, startLineStart)
+        position = end
+        state = form == .array ? .behindElement : .beforeElement(mayEnd: true)
+        return
+      }
+    }
     mark = position
     let end = cutItem()
     if case .cutOff = end, !isWhole {
@@ -193,7 +217,7 @@ final class NDJSONUnfolder {
       guard length > maxRecordBytes else { throw NDJSONFramer.overMemory(length, at: start) }
       rejects.append(
         NDJSONParser.tooLong(
-          line: startLine - firstLine, offset: start - firstByte, length: length, limit: maxRecordBytes, before: lines.count))
+          line: startLine - firstLine, offset: start - firstByte, length: length, limit: maxRecordBytes, before: places.count))
       return
     }
     let text = UnsafeBufferPointer(start: UnsafePointer(raw.base + mark), count: length)
@@ -206,17 +230,75 @@ final class NDJSONUnfolder {
     } else if text[0] != UInt8(ascii: "{") {
       addReject(.notAnObject, "a record has to be a JSON object", start, startLine, startLineStart, offset: 0)
     } else {
-      JSONScanner.appendCompact(text, to: batch.arena)
-      batch.arena.append(0x0a)
-      lines.append(UInt32(startLine - firstLine))
+      add(batch, text, isOneLine: line == startLine, start, startLine, startLineStart)
     }
     self.mark = nil
+  }
+
+  private func add(
+    _ batch: RecordBatch, _ text: UnsafeBufferPointer<UInt8>, isOneLine: Bool, _ start: Int, _ startLine: Int, _ startLineStart: Int
+  ) {
+    if isOneLine { batch.arena.append(text) } else { JSONScanner.appendCompact(text, to: batch.arena) }
+    batch.arena.append(0x0a)
+    places.append(
+      NDJSONLineMap.Place(
+        line: UInt32(truncatingIfNeeded: startLine - firstLine), column: UInt32(truncatingIfNeeded: start - startLineStart),
+        offset: UInt32(truncatingIfNeeded: start - firstByte)))
   }
 
   /// The input ended where it should have: what is unfinished now is a fault of the text, not of the stream.
   private var isWhole: Bool { failure == nil && stream.fault == nil }
 
   // MARK: Items
+
+  /// Where the object at `position` ends, if all of it is there, in one line, its brackets match, and it is nested at most 64 deep; nil
+  /// for everything else, which ``cutItem()`` then goes through.
+  private func endOfPlainObject() -> Int? {
+    let text = UnsafePointer(raw.base)
+    let count = raw.count
+    var index = position
+    guard text[index] == UInt8(ascii: "{") else { return nil }
+    var depth = 0
+    var kinds: UInt64 = 0  // the lowest bit is the innermost bracket: 1 is a brace
+    let low: UInt64 = 0x0101_0101_0101_0101
+    let high: UInt64 = 0x8080_8080_8080_8080
+    while index < count {
+      let byte = text[index]
+      index &+= 1
+      switch byte {
+      case UInt8(ascii: "\""):
+        while true {
+          guard index < count else { return nil }
+          // Eight bytes at once; the buffer has padding behind it, and what lies there is looked at again before it counts.
+          let word = UInt64(littleEndian: UnsafeRawPointer(text + index).loadUnaligned(as: UInt64.self))
+          let control = (word &- low &* 0x20) & ~word
+          let quote = word ^ (low &* 0x22)
+          let slash = word ^ (low &* 0x5c)
+          let found = (control | ((quote &- low) & ~quote) | ((slash &- low) & ~slash)) & high
+          // Of several marks only the lowest is sure.
+          index &+= found.trailingZeroBitCount >> 3
+          guard index < count else { return nil }
+          if found == 0 { continue }
+          if text[index] == UInt8(ascii: "\"") { break }
+          if text[index] != UInt8(ascii: "\\") || text[index &+ 1] == 0x0a { return nil }
+          index &+= 2
+        }
+        index &+= 1
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        guard depth < 64 else { return nil }
+        depth &+= 1
+        kinds = kinds << 1 | (byte == UInt8(ascii: "{") ? 1 : 0)
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        guard kinds & 1 == (byte == UInt8(ascii: "}") ? 1 : 0) else { return nil }
+        depth &-= 1
+        kinds >>= 1
+        if depth == 0 { return index }
+      case 0x0a: return nil
+      default: break
+      }
+    }
+    return nil
+  }
 
   /// Moves behind the value that begins at `position`, by its brackets and quotes alone.
   private func cutItem() -> ItemEnd {
@@ -314,7 +396,7 @@ final class NDJSONUnfolder {
     rejects.append(
       Reject(
         reason: reason, detail: detail, line: line - firstLine, column: start + offset - lineStart + 1, offset: start - firstByte,
-        length: length, raw: text, before: lines.count))
+        length: length, raw: text, before: places.count))
   }
 
   private func rejectEnd() {
@@ -322,7 +404,7 @@ final class NDJSONUnfolder {
     rejects.append(
       Reject(
         reason: .invalidJSON, detail: "the text ends inside an array", line: line - firstLine, column: end - lineStart + 1,
-        offset: end - firstByte, length: 0, raw: [], before: lines.count))
+        offset: end - firstByte, length: 0, raw: [], before: places.count))
   }
 
   private func rejectByte(_ detail: String) {

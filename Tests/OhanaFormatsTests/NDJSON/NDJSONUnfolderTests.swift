@@ -18,7 +18,7 @@ import Testing
     Case(rule: "one array of objects", text: "[{\"n\":\"a\"},\n {\"n\":\"b\"}]\n", records: [#"1 {"n":"a"}"#, #"2 {"n":"b"}"#]),
     Case(
       rule: "on one line, without a line end", text: #"[{"n":"a"},{"n":[1, {"m":2}]}]"#,
-      records: [#"1 {"n":"a"}"#, #"1 {"n":[1,{"m":2}]}"#]),
+      records: [#"1 {"n":"a"}"#, #"1 {"n":[1, {"m":2}]}"#]),
     Case(rule: "an empty array", text: " [ \n] \n"),
     Case(
       rule: "indented", text: "\u{feff}[\r\n  {\r\n    \"n\": \"a b\"\r\n  },\r\n  {\r\n    \"n\": \"]}\\\"\"\r\n  }\r\n]\r\n",
@@ -53,6 +53,15 @@ import Testing
       rule: "nesting over 1,024",
       text: "[{\"a\":" + String(repeating: "[", count: 5_000) + String(repeating: "]", count: 5_000) + "},\n{}]", records: ["2 {}"],
       rejects: ["tooDeep 1 1030"]),
+    Case(
+      rule: "what stood in one line keeps its spelling", text: "[ {\"a\" : 1.0},{\"a\":\"x\\\\\"} ]",
+      records: ["1 {\"a\" : 1.0}", "1 {\"a\":\"x\\\\\"}"]),
+    Case(
+      rule: "a line end behind a backslash", text: "[{\"a\":\"x\\\n\"},\n{\"a\":1}]", records: ["3 {\"a\":1}"], rejects: ["invalidJSON 1 10"]
+    ),
+    Case(
+      rule: "faults in one line", text: "[{\"a\":1},{\"a\":01},{\"a\":2}, {\"a\":[1}},\n{\"a\":3}]",
+      records: ["1 {\"a\":1}", "1 {\"a\":2}", "2 {\"a\":3}"], rejects: ["invalidJSON 1 16", "invalidJSON 1 35"]),
     // These are lines all the same.
     Case(
       rule: "an array of no objects is lines", text: "[1]\n{}\n[2]\n", records: ["2 {}"], rejects: ["notAnObject 1 1", "notAnObject 3 1"]),
@@ -87,7 +96,7 @@ import Testing
       #expect(result.rejects.map { String(decoding: $0.raw ?? [], as: UTF8.self) } == ["{\n    \"a\": x\n  }", "{ \"a\": \"\n  } ,"])
       #expect(result.rejects.map(\.offset) == [18, 38])
       #expect(result.rejects.map(\.ordinal) == [1, 1])
-      #expect(result.records.map(\.text) == [#"{"a":1}"#, "{}"])
+      #expect(result.records.map(\.text) == [#"{ "a": 1 }"#, "{}"])
     }
   }
 
@@ -143,5 +152,36 @@ import Testing
         #expect(!found.text.contains("\n"))
       }
     }
+  }
+
+  @Test("any batch size and any split of a damaged input give the same", arguments: 0..<80 as Range<UInt64>) func splits(seed: UInt64)
+    throws
+  {
+    var maker = JSONMaker(seed: seed)
+    let isArray = maker.chance(60)
+    let space = maker.chance(50) ? "\n" : ""
+    var text = Array((isArray ? "[" : "{\n\"first\":1}\n").utf8)
+    for index in 0..<20 {
+      var line = maker.spell(maker.record())
+      if maker.chance(40) { line = line.replacingOccurrences(of: ":", with: ":\n") }
+      text += Array(((index > 0 && isArray ? "," : "") + space + line).utf8)
+    }
+    if isArray { text.append(0x5d) }
+    for _ in 0..<Int.random(in: 0...6, using: &maker.generator) {
+      let at = Int.random(in: 12..<text.count, using: &maker.generator)
+      text[at] = Array("\"{}[],\\\n x".utf8).randomElement(using: &maker.generator)!
+    }
+    var whole = try Reading(names: ["email", "address.city"]).read(text)
+    whole.batches = 0
+    // Line ends behind the last record or reject may or may not be counted with a batch.
+    whole.lines = 0
+    for batchBytes in [1, 50, 700] {
+      let pieces = (0..<3).map { _ in Int.random(in: 1...(batchBytes + 30), using: &maker.generator) }
+      var result = try Reading(names: ["email", "address.city"], batchBytes: batchBytes, pieces: pieces).read(text)
+      result.batches = 0
+      result.lines = 0
+      #expect(result == whole)
+    }
+    #expect(whole.records.count + whole.rejects.count > 1)
   }
 }
