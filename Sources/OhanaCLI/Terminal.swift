@@ -13,7 +13,7 @@ enum Terminal {
   static func note(_ text: String) { error((hasColour ? "\u{1B}[33mnote:\u{1B}[0m " : "note: ") + text) }
 
   /// Writes a line to standard output; quietly gives up on a closed pipe.
-  static func print(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+  static func print(_ text: String, terminator: String = "\n") { write(text + terminator, to: STDOUT_FILENO) }
 
   /// Prints an error as one line and returns its exit status. A closed pipe is no error.
   static func report(_ error: OhanaError) -> Int32 {
