@@ -10,6 +10,10 @@ import Testing
     return field
   }
 
+  static func table(_ fields: [FieldStatistics], records: Int, width: Int = 120) -> String {
+    StatisticsText.table(fields, records: records, width: width).map { $0 + "\n" }.joined()
+  }
+
   @Test("is aligned, and says where numbers are estimates") func table() {
     let fields = [
       Self.field("id") {
@@ -29,7 +33,7 @@ import Testing
       Self.field("none") { $0.missing = 12_345 },
     ]
     #expect(
-      StatisticsText.table(fields, records: 12_345) == """
+      Self.table(fields, records: 12_345) == """
         12,345 records
 
         field  present  missing  null  empty  distinct  length  most frequent
@@ -45,17 +49,17 @@ import Testing
   }
 
   @Test("of nothing is one line") func empty() {
-    #expect(StatisticsText.table([], records: 0) == "0 records\n")
-    #expect(StatisticsText.table([], records: 1) == "1 record\n")
+    #expect(Self.table([], records: 0) == "0 records\n")
+    #expect(Self.table([], records: 1) == "1 record\n")
   }
 
   @Test("leaves out what goes beyond the terminal, but shows one value") func narrow() {
     let values = (0..<5).map { FieldStatistics.Frequent(json: "\"value \($0)\"", count: 10 - $0) }
     let fields = [Self.field("f") { $0.top = values }]
-    let wide = StatisticsText.table(fields, records: 1, width: 200)
+    let wide = Self.table(fields, records: 1, width: 200)
     #expect(wide.contains("value 0 × 10, value 1 × 9, value 2 × 8, value 3 × 7, value 4 × 6\n"))
-    #expect(StatisticsText.table(fields, records: 1, width: 80).contains("value 0 × 10, …\n"))
-    #expect(StatisticsText.table(fields, records: 1, width: 1).contains("value 0 × 10, …\n"))
+    #expect(Self.table(fields, records: 1, width: 80).contains("value 0 × 10, …\n"))
+    #expect(Self.table(fields, records: 1, width: 1).contains("value 0 × 10, …\n"))
   }
 
   static let values: [(json: String, shown: String)] = [
@@ -68,6 +72,6 @@ import Testing
 
   @Test("shows values without doubt and without harm to the terminal", arguments: values) func shows(_ c: (json: String, shown: String)) {
     let fields = [Self.field("f") { $0.top = [.init(json: c.json, count: 1)] }]
-    #expect(StatisticsText.table(fields, records: 1).contains("  \(c.shown) × 1\n"))
+    #expect(Self.table(fields, records: 1).contains("  \(c.shown) × 1\n"))
   }
 }

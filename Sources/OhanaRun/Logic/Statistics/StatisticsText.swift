@@ -9,15 +9,15 @@ public import OhanaStages
 /// id       1,000        0     0      0     1,000    1–4   1 × 1, 2 × 1, …
 /// ```
 public enum StatisticsText {
-  /// The table, each line with its LF.
+  /// The table's lines.
   ///
   /// - Parameters:
   ///   - fields: one row each, in this order.
   ///   - records: what was looked at.
   ///   - width: columns of the terminal. Frequent values are left out where they would go beyond it, but one is always shown.
-  public static func table(_ fields: [FieldStatistics], records: Int, width: Int = 120) -> String {
-    var text = "\(Quantity.grouped(records)) \(records == 1 ? "record" : "records")\n"
-    guard !fields.isEmpty else { return text }
+  public static func table(_ fields: [FieldStatistics], records: Int, width: Int = 120) -> [String] {
+    var lines = ["\(Quantity.grouped(records)) \(records == 1 ? "record" : "records")"]
+    guard !fields.isEmpty else { return lines }
     let head = ["field", "present", "missing", "null", "empty", "distinct", "length"]
     let rows = fields.map(cells)
     let widths = head.indices.map { column in rows.reduce(head[column].count) { max($0, displayWidth($1[column])) } }
@@ -30,14 +30,14 @@ public enum StatisticsText {
       }
       line += last
       while line.last == " " { line.removeLast() }
-      return line + "\n"
+      return line
     }
-    text += "\n" + line(head, "most frequent")
+    lines += ["", line(head, "most frequent")]
     let used = widths.reduce(0) { $0 + $1 + 2 }
-    for (row, field) in zip(rows, fields) { text += line(row, frequent(field, width: width - used)) }
-    if fields.contains(where: \.isDistinctEstimate) { text += "\n~ estimated, standard error 1.6 %\n" }
-    if fields.contains(where: \.isTopEstimate) { text += "\n≥ at least so often; another value may be more frequent\n" }
-    return text
+    for (row, field) in zip(rows, fields) { lines.append(line(row, frequent(field, width: width - used))) }
+    if fields.contains(where: \.isDistinctEstimate) { lines += ["", "~ estimated, standard error 1.6 %"] }
+    if fields.contains(where: \.isTopEstimate) { lines += ["", "≥ at least so often; another value may be more frequent"] }
+    return lines
   }
 
   private static func cells(_ field: FieldStatistics) -> [String] {
