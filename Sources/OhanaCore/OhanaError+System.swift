@@ -19,7 +19,7 @@ extension OhanaError {
     case EISDIR: return make("is-directory", "cannot \(doing): it is a folder", "name a file")
     case ENOSPC: return make("disk-full", "cannot \(doing): no space left on the device", "free some space or choose another folder")
     case EDQUOT: return make("disk-full", "cannot \(doing): the disk quota is used up", "free some space or choose another folder")
-    case EFBIG: return make("disk-full", "cannot \(doing): the file would be larger than allowed here", "raise the limit or choose another folder")
+    case EFBIG: return make("disk-full", "cannot \(doing): the file would be larger than allowed", "raise the limit (ulimit -f)")
     case EPIPE: return make("closed-pipe", "cannot \(doing): the reader closed the pipe", "")
     case EMFILE, ENFILE: return make("too-many-files", "cannot \(doing): too many open files", "raise the limit (ulimit -n)")
     case ELOOP: return make("io-error", "cannot \(doing): too many symbolic links", "check the name")

@@ -44,7 +44,9 @@ public final class FileSpillStore: SpillStore {
     while case let got = block.withUnsafeMutableBytes({ readSome(descriptor, into: $0) }), got > 0 { text += block[..<got] }
     for line in text.split(separator: UInt8(ascii: "\n")) {
       let words = line.split(separator: UInt8(ascii: " "))
-      guard words.count > 2, words[2].elementsEqual(device.utf8), let dash = words.lastIndex(where: { $0.elementsEqual("-".utf8) }) else { continue }
+      guard words.count > 2, words[2].elementsEqual(device.utf8), let dash = words.lastIndex(where: { $0.elementsEqual("-".utf8) }) else {
+        continue
+      }
       if dash + 1 < words.count { return String(decoding: words[dash + 1], as: UTF8.self) }
     }
     return nil

@@ -31,7 +31,8 @@ public struct InputResolver {
     for argument in arguments { try resolver.add(argument, mayBePattern: true) }
     if let list {
       guard list != "-" || !resolver.seen.contains("-") else {
-        throw OhanaError(.usage, "input-twice", "standard input cannot be both an input and the list of inputs", fix: "use a file for one of them")
+        throw OhanaError(
+          .usage, "input-twice", "standard input cannot be both an input and the list of inputs", fix: "use a file for one of them")
       }
       let names = try Self.names(in: list)
       guard !names.isEmpty else { throw noFiles(list, "the list names no file") }

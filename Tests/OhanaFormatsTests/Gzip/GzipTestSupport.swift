@@ -88,7 +88,9 @@ enum Zlib {
       + littleEndian(UInt32(truncatingIfNeeded: bytes.count), 4)
   }
 
-  static func littleEndian(_ value: UInt32, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) } }
+  static func littleEndian(_ value: UInt32, _ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
+  }
 
   /// Inflates all members and, at the end or at a fault, returns what came out and whether the data was whole. Zero padding is allowed.
   static func gunzip(_ bytes: [UInt8]) -> (bytes: [UInt8], isWhole: Bool) {

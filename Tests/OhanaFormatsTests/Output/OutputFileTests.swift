@@ -95,7 +95,8 @@ extension OutputFile {
   @Test("a completion is called once, on every pool") func completion() throws {
     for (index, pool) in ([IdlePool(), TestPool(width: 1), TestPool(width: 4, delay: 3000)] as [any WorkPool]).enumerated() {
       let file = OutputFile(
-        try OutputTarget(folder.path.appending(FilePath("c\(index).gz")), overwrites: false), gzip: GzipWorkspace(level: .standard, pool: pool))
+        try OutputTarget(folder.path.appending(FilePath("c\(index).gz")), overwrites: false),
+        gzip: GzipWorkspace(level: .standard, pool: pool))
       try write(Self.text, to: file, seed: 1)
       if pool is IdlePool {
         // Nobody else would ever compress the last blocks: the waiting form is there for that.
@@ -116,7 +117,9 @@ extension OutputFile {
     }
   }
 
-  @Test("a full disk is told, with what to do", .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")), arguments: [nil, 1] as [Int?])
+  @Test(
+    "a full disk is told, with what to do", .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+    arguments: [nil, 1] as [Int?])
   func fullDisk(level: Int?) throws {
     let workspace = try level.map { GzipWorkspace(level: try CompressionLevel($0), pool: TestPool(width: 2)) }
     let file = OutputFile(try OutputTarget("/dev/full", overwrites: false), gzip: workspace)

@@ -34,7 +34,8 @@ import Testing
     #expect(folder.names == ["out"])
   }
 
-  @Test("a replaced file gives its mode to the new one", arguments: [0o600, 0o640, 0o755] as [mode_t]) func keepsMode(mode wanted: mode_t) throws {
+  @Test("a replaced file gives its mode to the new one", arguments: [0o600, 0o640, 0o755] as [mode_t])
+  func keepsMode(mode wanted: mode_t) throws {
     let old = folder.write("out", Array("old".utf8))
     _ = old.withCString { chmod($0, wanted) }
     let out = try target("out", "new", overwrites: true)
@@ -158,7 +159,8 @@ import Testing
       let workspace = isCompressed ? GzipWorkspace(level: .standard, pool: TestPool(width: 2)) : nil
       let output = try ChunkedOutput(
         try #require(try ChunkName(folder.path.appending("c{n:3}"))), recordsPerChunk: perChunk,
-        checks: OutputChecks(inputs: [], overwrites: true), overwrites: true, gzip: workspace, begin: { try $0.write(Array("head\n".utf8)) })
+        checks: OutputChecks(inputs: [], overwrites: true), overwrites: true, gzip: workspace, begin: { try $0.write(Array("head\n".utf8)) }
+      )
       var random = SeededRandom(UInt64(records))
       var next = 0
       while next < records {
