@@ -34,7 +34,7 @@ enum StatsCommand {
     let session = RunSession(parser.request)
     let outcome = await session.execute(RunManager(), purpose: .count)
     if outcome.error == nil, outcome.signal == nil {
-      Terminal.print(StatisticsText.table(stage.report.fields, records: stage.report.records), terminator: "")
+      for line in StatisticsText.table(stage.report.fields, records: stage.report.records) { Terminal.print(line) }
     }
     return session.status(outcome)
   }

@@ -47,6 +47,9 @@ public struct StageTally: Sendable, Equatable, Codable {
     a.made += b.made
     a.merged += b.merged
   }
+  public static func - (a: StageTally, b: StageTally) -> StageTally {
+    StageTally(dropped: a.dropped - b.dropped, made: a.made - b.made, merged: a.merged - b.merged)
+  }
 }
 
 /// One step that a planned stage becomes. Neighbouring row steps, also of different stages, are fused.

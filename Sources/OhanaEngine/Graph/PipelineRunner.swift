@@ -154,10 +154,17 @@ public final class PipelineRunner: Sendable {
     batch.slotCount = slotCount
     batch.resetStepCounts(steps.count)
     do {
-      let hasMore = try source.next(into: batch)
-      if let node, case .ordered(let step, _) = nodes[node] {
+      let hasMore: Bool
+      if let node, case .ordered(let step, let stage) = nodes[node] {
+        let before = stage.tally
+        let began = monotonicNanoseconds()
+        hasMore = try source.next(into: batch)
+        // Not by way of the batch, which at the end goes nowhere.
+        add(stage.tally - before, nanoseconds: monotonicNanoseconds() - began, step: step)
         batch.stepCounts[step].output += batch.selectedCount
         countOrigins(batch, step: step, entering: false)
+      } else {
+        hasMore = try source.next(into: batch)
       }
       apply { state in
         node.map { state.flow.tailFilled(node: $0, batch: index, hasMore: hasMore) }
@@ -197,12 +204,7 @@ public final class PipelineRunner: Sendable {
           batch.selectedCount = 0
           if steps[step].forwardsConsumed { outcome = .pass }
         }
-        let after = stage.tally
-        count(
-          batch, step: step, input: input,
-          tally: StageTally(
-            dropped: after.dropped - before.dropped, made: after.made - before.made, merged: after.merged - before.merged),
-          began: began)
+        count(batch, step: step, input: input, tally: stage.tally - before, began: began)
         if case .passAndStop = outcome {
           if steps[step].stopsReading { truncate(batch, step: step) } else { outcome = .pass }
         }
@@ -226,10 +228,8 @@ public final class PipelineRunner: Sendable {
       let before = stage.tally
       let began = monotonicNanoseconds()
       let tail = try stage.finish()
-      let nanoseconds = monotonicNanoseconds() - began
+      add(stage.tally - before, nanoseconds: monotonicNanoseconds() - began, step: step)
       apply { state in
-        state.counts.steps[step].nanoseconds += nanoseconds
-        _ = before
         if let tail { state.tails[node] = tail }
         return state.flow.finished(node: node, hasTail: tail != nil)
       }
@@ -237,6 +237,13 @@ public final class PipelineRunner: Sendable {
   }
 
   // MARK: Counting
+
+  private func add(_ tally: StageTally, nanoseconds: UInt64, step: Int) {
+    state.withLock { state in
+      state.counts.steps[step].tally += tally
+      state.counts.steps[step].nanoseconds += nanoseconds
+    }
+  }
 
   private func count(_ batch: RecordBatch, step: Int, input: Int, tally: StageTally, began: UInt64) {
     batch.stepCounts[step].input += input

@@ -29,6 +29,7 @@ public struct DedupeStage: PlannedStage {
   }
 
   public var memoryClass: MemoryClass { keep == .first ? .keyed : .breaker }
+  public var opensOutput: Bool { duplicates != nil }
   public var dropReason: String? { "duplicate" }
 
   public static func parse(arguments words: [String]) throws -> DedupeStage {

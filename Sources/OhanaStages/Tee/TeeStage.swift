@@ -7,6 +7,7 @@ public struct TeeStage: PlannedStage {
 
   public var text: String { "tee \(path)" }
   public var memoryClass: MemoryClass { .streaming }
+  public var opensOutput: Bool { true }
   public var dropReason: String? { nil }
 
   public static func parse(arguments words: [String]) throws -> TeeStage {
