@@ -5,7 +5,8 @@ extension HelpText {
   static var functionsPage: String {
     var lines = [
       "Expressions are SQL's scalar expressions. Where engines differ they answer as DuckDB does; what has no value (an overflow, a division",
-      "by zero, a failed cast) is null, and so is a missing field.", "", "  ohana filter \"EXPR\" INPUT…        ohana set \"NAME = EXPR\"… INPUT…", "",
+      "by zero, a failed cast) is null, and so is a missing field.", "",
+      "  ohana filter \"EXPR\" INPUT…        ohana set \"NAME = EXPR\"… INPUT…", "",
       "Language:",
     ]
     lines += table([
@@ -13,7 +14,8 @@ extension HelpText {
       ("name  address.city  tags[0]", "fields and paths; letters of any script"), ("\"First Name\"", "any other name, in double quotes"),
       ("=  <>  <  <=  >  >=", "text against a number is converted; null where that fails"), ("AND  OR  NOT", "with three truth values"),
       ("IS [NOT] NULL | TRUE | FALSE", "'' is not null"), ("[NOT] IN (…)  [NOT] BETWEEN", "as in SQL"),
-      ("[NOT] LIKE  ILIKE [ESCAPE]", "% any text, _ one character; ILIKE in any case"), ("~  !~", "regular expression (RE2) found anywhere"),
+      ("[NOT] LIKE  ILIKE [ESCAPE]", "% any text, _ one character; ILIKE in any case"),
+      ("~  !~", "regular expression (RE2) found anywhere"),
       ("||  +  -  *  /  %", "|| joins texts; / gives a DOUBLE"), ("CASE [x] WHEN … THEN … ELSE … END", ""),
       ("CAST(x AS TYPE)", "TEXT, INTEGER (32 bits), BIGINT, HUGEINT, DOUBLE, BOOLEAN"), ("COALESCE(x, …)  NULLIF(x, y)", ""),
     ])

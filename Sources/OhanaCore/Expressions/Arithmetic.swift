@@ -71,7 +71,8 @@ enum CalculatedNumber {
     var (y, scaleY) = b.scaled
     if operation == .multiply {
       let product = x.multipliedReportingOverflow(by: y)
-      return product.overflow || scaleX + scaleY > 38 ? doubles(.multiply, a.asDouble, b.asDouble) : limited(product.partialValue, scaleX + scaleY)
+      return product.overflow || scaleX + scaleY > 38
+        ? doubles(.multiply, a.asDouble, b.asDouble) : limited(product.partialValue, scaleX + scaleY)
     }
     let scale = max(scaleX, scaleY)
     while scaleX < scale {
@@ -124,7 +125,9 @@ enum CalculatedNumber {
 
   var asDouble: Double {
     switch self {
-    case .integer(let value): return Double(value)
+    case .integer(let value):
+      if let small = Int64(exactly: value) { return Double(small) }  // the conversion of 128 bits is slow
+      return Double(value)
     case .double(let value): return value
     case .decimal(let value, let scale):
       // Through text, so that the result is the double nearest to the decimal.

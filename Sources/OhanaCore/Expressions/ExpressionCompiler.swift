@@ -81,7 +81,8 @@ struct ExpressionCompiler {
     }
   }
 
-  private func matches(_ value: ExpressionNode, _ pattern: ExpressionNode, _ negated: Bool, _ at: Int) throws(OhanaError) -> ExpressionNode {
+  private func matches(_ value: ExpressionNode, _ pattern: ExpressionNode, _ negated: Bool, _ at: Int) throws(OhanaError) -> ExpressionNode
+  {
     let site = FunctionSite(constants: [value.constant, pattern.constant], functionName: "~")
     let regex: RegularExpression?
     do throws(OhanaError) {

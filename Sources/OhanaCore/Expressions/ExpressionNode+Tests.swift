@@ -197,7 +197,9 @@ final class LikeNode: ExpressionNode, @unchecked Sendable {
   /// The pattern, where it is constant.
   private let prepared: LikePattern?
 
-  init(_ value: ExpressionNode, pattern: ExpressionNode, escape: ExpressionNode?, ignoresCase: Bool, negated: Bool) throws(LikePattern.Fault) {
+  init(_ value: ExpressionNode, pattern: ExpressionNode, escape: ExpressionNode?, ignoresCase: Bool, negated: Bool) throws(LikePattern
+    .Fault)
+  {
     self.value = value
     self.pattern = pattern
     self.escape = escape
@@ -235,7 +237,9 @@ final class LikeNode: ExpressionNode, @unchecked Sendable {
       if let escape { try escape.evaluate(scratch, rows, count, escapes) }
       for index in 0..<count {
         let pattern = patterns[index]
-        if out[index].isNull || pattern.isNull || escape != nil && (escapes[index].isNull || TextFunctions.codePoints(escapes[index].bytes) > 1) {
+        if out[index].isNull || pattern.isNull
+          || escape != nil && (escapes[index].isNull || TextFunctions.codePoints(escapes[index].bytes) > 1)
+        {
           out[index] = .null
           continue
         }

@@ -271,7 +271,8 @@ struct ExpressionParser {
     default:
       if Self.reserved.contains(lowered) {
         throw unexpected(
-          "a value: a name, a number, 'text' or a function", fix: "a field called so is written in double quotes: \"\(lexer.string(token))\"")
+          "a value: a name, a number, 'text' or a function",
+          fix: "a field called so is written in double quotes: \"\(lexer.string(token))\"")
       }
     }
     index += 1

@@ -123,7 +123,9 @@ struct ExpressionLexer {
     return next > open + 1 && next < text.count && text[next] == UInt8(ascii: "]") ? next : nil
   }
 
-  private func isNameStart(_ byte: UInt8) -> Bool { byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7a && byte < 0x80 || byte == 0x5f || byte >= 0x80 }
+  private func isNameStart(_ byte: UInt8) -> Bool {
+    byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7a && byte < 0x80 || byte == 0x5f || byte >= 0x80
+  }
 
   private static let symbols = ["<>", "<=", ">=", "!=", "==", "!~", "||", "=", "<", ">", "~", "+", "-", "*", "/", "%", "(", ")", ","]
 

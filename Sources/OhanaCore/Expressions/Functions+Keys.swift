@@ -11,8 +11,10 @@ enum KeyFunctions {
       "The address trimmed and in lower case, null without an @; with 'provider' also without what gmail.com ignores.",
       example: "email(' Kim@Example.ORG')", result: "'kim@example.org'", make: { site throws(OhanaError) in try makeEmail(site) }),
     ExpressionFunction(
-      "email_domain", "email_domain(TEXT)", arity: 1...1, "What stands behind the last @ of an address, in lower case; null if nothing does.",
-      example: "email_domain('Kim@Example.ORG')", result: "'example.org'", make: { _ in { frame throws(OhanaError) in try emailDomain(frame) } }),
+      "email_domain", "email_domain(TEXT)", arity: 1...1,
+      "What stands behind the last @ of an address, in lower case; null if nothing does.",
+      example: "email_domain('Kim@Example.ORG')", result: "'example.org'",
+      make: { _ in { frame throws(OhanaError) in try emailDomain(frame) } }),
     ExpressionFunction(
       "name_key", "name_key(TEXT)", arity: 1...1, "A name folded, without punctuation and titles, `Last, First` turned.",
       example: "name_key('O''Brien, Dr. Zoë')", result: "'zoe obrien'", make: { _ in keyBody(.name) }),

@@ -5,13 +5,15 @@ enum RegexFunctions {
       "regexp_replace", "regexp_replace(TEXT, PATTERN, REPLACEMENT [, OPTIONS])", arity: 3...4,
       "The first match made REPLACEMENT, in which \\1 to \\9 are groups and \\0 the match; OPTIONS: g all matches, i any case, s dot matches "
         + "line feeds, l literal pattern.",
-      example: "regexp_replace('+1 (555) 0100', '[^0-9]', '', 'g')", result: "'15550100'", make: { site throws(OhanaError) in try makeReplace(site) }),
+      example: "regexp_replace('+1 (555) 0100', '[^0-9]', '', 'g')", result: "'15550100'",
+      make: { site throws(OhanaError) in try makeReplace(site) }),
     ExpressionFunction(
       "regexp_extract", "regexp_extract(TEXT, PATTERN [, GROUP [, OPTIONS]])", arity: 2...4,
       "The first match, or a group of it; empty if there is none.", example: "regexp_extract('kim@example.org', '@(.*)', 1)",
       result: "'example.org'", make: { site throws(OhanaError) in try makeExtract(site) }),
     ExpressionFunction(
-      "regexp_matches", "regexp_matches(TEXT, PATTERN [, OPTIONS])", arity: 2...3, "Whether any part of the text matches; TEXT ~ PATTERN is the same.",
+      "regexp_matches", "regexp_matches(TEXT, PATTERN [, OPTIONS])", arity: 2...3,
+      "Whether any part of the text matches; TEXT ~ PATTERN is the same.",
       example: "regexp_matches('Alder', '^al', 'i')", result: "true", make: { site throws(OhanaError) in try makeMatches(site) }),
   ]
 

@@ -26,10 +26,12 @@ enum TextFunctions {
       example: "trim('  Kim ')", result: "'Kim'", make: { _ in { frame throws(OhanaError) in try trim(frame, left: true, right: true) } }),
     ExpressionFunction(
       "ltrim", "ltrim(TEXT [, CHARACTERS])", arity: 1...2, "Without spaces, or any of the CHARACTERS, at the start.",
-      example: "ltrim('00420', '0')", result: "'420'", make: { _ in { frame throws(OhanaError) in try trim(frame, left: true, right: false) } }),
+      example: "ltrim('00420', '0')", result: "'420'",
+      make: { _ in { frame throws(OhanaError) in try trim(frame, left: true, right: false) } }),
     ExpressionFunction(
       "rtrim", "rtrim(TEXT [, CHARACTERS])", arity: 1...2, "Without spaces, or any of the CHARACTERS, at the end.",
-      example: "rtrim('Kim.', '.')", result: "'Kim'", make: { _ in { frame throws(OhanaError) in try trim(frame, left: false, right: true) } }),
+      example: "rtrim('Kim.', '.')", result: "'Kim'",
+      make: { _ in { frame throws(OhanaError) in try trim(frame, left: false, right: true) } }),
     ExpressionFunction(
       "substr", "substr(TEXT, START [, LENGTH])", arity: 2...3,
       "The part from START (1 is the first, -1 the last code point) on; a negative LENGTH takes what stands before it.",
@@ -55,7 +57,8 @@ enum TextFunctions {
       example: "concat_ws(' ', 'Kim', null, 'Alder')", result: "'Kim Alder'",
       make: { _ in { frame throws(OhanaError) in try concatWithSeparator(frame) } }),
     ExpressionFunction(
-      "starts_with", "starts_with(TEXT, PART)", arity: 2...2, "Whether the text starts with the part.", example: "starts_with('+4930', '+49')",
+      "starts_with", "starts_with(TEXT, PART)", arity: 2...2, "Whether the text starts with the part.",
+      example: "starts_with('+4930', '+49')",
       result: "true",
       make: { _ in
         { frame throws(OhanaError) in

@@ -75,7 +75,8 @@ public struct StageArguments: Sendable {
   }
 
   /// The value of `option` as one of an enumeration's words.
-  public func choice<Choice: RawRepresentable<String> & CaseIterable>(_ option: String, of type: Choice.Type) throws(OhanaError) -> Choice? {
+  public func choice<Choice: RawRepresentable<String> & CaseIterable>(_ option: String, of type: Choice.Type) throws(OhanaError) -> Choice?
+  {
     guard let text = value(option) else { return nil }
     if let choice = Choice(rawValue: text) { return choice }
     let known = Choice.allCases.map(\.rawValue)

@@ -10,40 +10,88 @@ internal import CICU
 /// Unicode 15, sections 3.11 and 3.13 (toNFKC_Casefold), so what is ignorable by default (zero-width blanks, soft hyphens) goes too.
 func appendFolded(_ text: UnsafeBufferPointer<UInt8>, to out: ByteBuffer, scratch: TextScratch) -> Bool {
   let start = out.count
-  if appendFoldedASCII(text, to: out) { return out.count > start }
-  out.count = start
+  if appendFoldedLatin(text, to: out) { return out.count > start }
   scratch.load(text)
   scratch.fold()
   scratch.appendUnits(to: out)
   return out.count > start
 }
 
-/// The same where all bytes are ASCII; otherwise false, with part of the text appended.
+/// The same where all characters are below U+0370 and fold one by one, as those of most European names do; otherwise false, with `out` as it
+/// was.
 @inline(__always)
-private func appendFoldedASCII(_ text: UnsafeBufferPointer<UInt8>, to out: ByteBuffer) -> Bool {
+func appendFoldedLatin(_ text: UnsafeBufferPointer<UInt8>, to out: ByteBuffer) -> Bool {
   guard let base = text.baseAddress else { return true }
-  out.reserve(text.count)
+  out.reserve(text.count * 2)  // two bytes in are four out at most
   let target = out.base
   let start = out.count
   var end = start
   var isBlankDue = false
-  for index in 0..<text.count {
+  var index = 0
+  while index < text.count {
     let byte = base[index]
-    if byte >= 0x80 { return false }
+    index &+= 1
     if isASCIISpace(byte) {
       isBlankDue = end > start
       continue
+    }
+    var folded = UInt32(lowerASCII(byte))
+    var length = 1
+    if byte >= 0x80 {
+      guard byte >= 0xc2, byte < 0xce, index < text.count, base[index] & 0xc0 == 0x80 else { return false }
+      let entry = LatinFolds.shared.entries[Int(byte & 0x1f) << 6 | Int(base[index] & 0x3f)]
+      index &+= 1
+      if entry.length == LatinFolds.Entry.slow { return false }
+      folded = entry.bytes
+      length = Int(entry.length)
+      if length == 0 { continue }
     }
     if isBlankDue {
       target[end] = 0x20
       end &+= 1
       isBlankDue = false
     }
-    target[end] = lowerASCII(byte)
-    end &+= 1
+    UnsafeMutableRawPointer(target + end).storeBytes(of: folded.littleEndian, as: UInt32.self)  // the buffer is padded
+    end &+= length
   }
   out.count = end
   return true
+}
+
+/// What ICU's folding makes of each character from U+0080 to U+036F by itself. Below U+0370 no character's folding depends on the ones
+/// around it: folding has no context, and the marks that composition would need are dropped.
+private struct LatinFolds: Sendable {
+  struct Entry: Sendable {
+    static let slow: UInt8 = 0xff
+    var bytes: UInt32 = 0
+    /// In bytes; `slow` where a blank or more than four bytes come out.
+    var length = Self.slow
+  }
+  static let shared = LatinFolds()
+  /// By code point.
+  let entries: [Entry]
+
+  private init() {
+    var entries = [Entry](repeating: Entry(), count: 0x380)
+    let scratch = TextScratch()
+    let source = ByteBuffer()
+    let folded = ByteBuffer()
+    for scalar in UInt32(0x80)..<0x370 {
+      source.removeAll()
+      folded.removeAll()
+      // A letter on either side shows whether blanks come out.
+      source.append(0x61)
+      TextDecoding.appendUTF8(scalar, to: source)
+      source.append(0x61)
+      scratch.load(source.bytes)
+      scratch.fold()
+      scratch.appendUnits(to: folded)
+      let bytes = folded.bytes.dropFirst().dropLast()
+      if bytes.count > 4 || bytes.contains(0x20) { continue }
+      entries[Int(scalar)] = Entry(bytes: bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }, length: UInt8(bytes.count))
+    }
+    self.entries = entries
+  }
 }
 
 extension TextScratch {

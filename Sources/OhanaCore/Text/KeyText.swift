@@ -37,7 +37,8 @@ public func appendKeyText(
 }
 
 @inline(never)
-private func appendNestedKeyText(_ kind: EqualityKind, _ json: UnsafeBufferPointer<UInt8>, to out: ByteBuffer, scratch: TextScratch) -> Bool {
+private func appendNestedKeyText(_ kind: EqualityKind, _ json: UnsafeBufferPointer<UInt8>, to out: ByteBuffer, scratch: TextScratch) -> Bool
+{
   scratch.decoded.removeAll()
   JSONScanner.appendCanonical(json, to: scratch.decoded, scratch: scratch.words)
   if scratch.decoded.count <= 2 { return false }  // [] or {}

@@ -10,14 +10,7 @@ internal import CICU
 func appendNameKey(_ text: UnsafeBufferPointer<UInt8>, to out: ByteBuffer, scratch: TextScratch) -> Bool {
   let folded = scratch.folded
   folded.removeAll()
-  var isASCII = true
-  for byte in text where byte >= 0x80 {
-    isASCII = false
-    break
-  }
-  if isASCII {
-    _ = appendFolded(text, to: folded, scratch: scratch)
-  } else {
+  if !appendFoldedLatin(text, to: folded) {
     scratch.load(text)
     scratch.unifyApostrophes()
     scratch.fold()
@@ -93,6 +86,7 @@ extension TextScratch {
     case 0x20, 0x2d, 0x2f, 0x5c, 0x5f, 0x30fb: return .blank
     case 0x2e: return .dot
     case 0x2c, 0x60c, 0x3001: return .comma
+    case 0x21...0x23, 0x25...0x2a, 0x3a, 0x3b, 0x3f, 0x40, 0x5b, 0x5d, 0x7b, 0x7d: return .nothing  // ASCII's punctuation
     case 0x60, 0x2b9, 0x2bb...0x2bd, 0xa78c: return .nothing  // apostrophes by looks
     default: break
     }
@@ -251,26 +245,40 @@ extension TextScratch {
 /// The words that are no part of a name by themselves.
 private struct NameRoles: Sendable {
   static let shared = NameRoles()
-  private let table: [(hash: UInt64, role: NameWord.Role)]
+  /// Open addressing: a word of hash zero is an empty place.
+  private var table = [(hash: UInt64, role: NameWord.Role)](repeating: (0, .name), count: 256)
 
   /// Seven bits a byte: no two words of at most nine ASCII letters share one, and bytes of other letters never look like one.
   @inline(__always) static func step(_ hash: UInt64, _ byte: UInt8) -> UInt64 { hash << 7 | UInt64(byte & 0x7f) }
 
   private init() {
-    func hashed(_ words: String, _ role: NameWord.Role) -> [(UInt64, NameWord.Role)] {
-      words.split(separator: " ").map { ($0.utf8.reduce(0, Self.step), role) }
-    }
-    table =
-      hashed(
-        """
-        mx miss mister dra professor sir dame lord lady rev reverend honorable fr herr frau hr mme mlle monsieur madame \
-        sra srta dott mag
-        """, .title) + hashed("mr mrs ms dr prof", .courtesy) + hashed("med hc jur", .afterTitle) + hashed("phd md dds dvm esq mba cpa dphil edd llm", .degree)
-      + hashed("jr sr ii iii iv", .generation)
+    add(
+      """
+      mx miss mister dra professor sir dame lord lady rev reverend honorable fr herr frau hr mme mlle monsieur madame sra srta dott mag
+      """, .title)
+    add("mr mrs ms dr prof", .courtesy)
+    add("med hc jur", .afterTitle)
+    add("phd md dds dvm esq mba cpa dphil edd llm", .degree)
+    add("jr sr ii iii iv", .generation)
   }
 
+  private mutating func add(_ words: String, _ role: NameWord.Role) {
+    for word in words.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+      let hash = word.utf8.reduce(0, Self.step)
+      var place = Self.place(hash)
+      while table[place].hash != 0 { place = (place + 1) & 255 }
+      table[place] = (hash, role)
+    }
+  }
+
+  @inline(__always) private static func place(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: (hash &* 0x9e37_79b9_7f4a_7c15) >> 56) }
+
   @inline(__always) func role(of hash: UInt64) -> NameWord.Role {
-    for entry in table where entry.hash == hash { return entry.role }
+    var place = Self.place(hash)
+    while table[place].hash != 0 {
+      if table[place].hash == hash { return table[place].role }
+      place = (place + 1) & 255
+    }
     return .name
   }
 }

@@ -20,7 +20,8 @@ public enum NormalForm: Sendable, Hashable {
     default:
       guard word != "exact", let kind = EqualityKind(rawValue: word) else {
         let near = NearMiss.best(for: word, among: Self.words).map { "did you mean \($0)? " } ?? ""
-        throw OhanaError(.usage, "unknown-kind", "'\(word)' is no normal form", fix: near + "there are " + Self.words.joined(separator: ", "))
+        throw OhanaError(
+          .usage, "unknown-kind", "'\(word)' is no normal form", fix: near + "there are " + Self.words.joined(separator: ", "))
       }
       self = .key(kind)
     }

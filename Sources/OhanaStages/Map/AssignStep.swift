@@ -37,7 +37,9 @@ struct AssignStep: RowStage {
     var extra = 0
     for value in values where value.base < oldBase || value.base >= oldEnd { extra &+= value.count }
     guard arena.count + extra <= Int(UInt32.max) - ByteBuffer.padding else {
-      throw OhanaError(.memory, "batch-too-large", "the values an expression makes for one batch are larger than 4 GiB together", fix: "make smaller values")
+      throw OhanaError(
+        .memory, "batch-too-large", "the values an expression makes for one batch are larger than 4 GiB together",
+        fix: "make smaller values")
     }
     arena.reserve(extra)
     let selection = batch.selection + first

@@ -59,7 +59,9 @@ public struct NormalizeStage: PlannedStage {
     if targets.isEmpty { throw arguments.problem("missing-argument", "no field is named", fix: "write normalize email:email") }
     var into: FieldName?
     if let name = arguments.value("--into") {
-      if targets.count > 1 { throw arguments.problem("bad-value", "--into takes one field, not \(targets.count)", fix: "use one stage for each") }
+      if targets.count > 1 {
+        throw arguments.problem("bad-value", "--into takes one field, not \(targets.count)", fix: "use one stage for each")
+      }
       into = try ArgumentList.field(name, what: "normalize --into")
     }
     return NormalizeStage(targets, into: into)
@@ -129,7 +131,8 @@ private struct NormalizeStep: RowStage {
     // What is normal already keeps its own bytes.
     if !isCopy, result.count == text.count, result.bytes.elementsEqual(text) { return }
     guard batch.arena.count + result.count <= Int(UInt32.max) - ByteBuffer.padding else {
-      throw OhanaError(.memory, "batch-too-large", "normalize: the values of one batch are larger than 4 GiB together", fix: "make smaller values")
+      throw OhanaError(
+        .memory, "batch-too-large", "normalize: the values of one batch are larger than 4 GiB together", fix: "make smaller values")
     }
     let offset = batch.arena.count
     batch.arena.append(result.bytes)

@@ -46,7 +46,8 @@ public struct RequireStage: PlannedStage {
       types.append(type)
     }
     if names.isEmpty && types.isEmpty {
-      throw arguments.problem("missing-argument", "neither a field nor --type is given", fix: "write require email, or require --type email")
+      throw arguments.problem(
+        "missing-argument", "neither a field nor --type is given", fix: "write require email, or require --type email")
     }
     return RequireStage(names, types: types, nonempty: arguments.has("--nonempty"))
   }
@@ -78,7 +79,9 @@ private struct TypeTest: Sendable {
   init(_ type: ContactFieldType, _ schema: inout RecordSchema) {
     self.type = type
     if type != .other {
-      columns = ([""] + (2...9).map { "_\($0)" }).compactMap { schema.slot(readingIfPresent: FieldName(whole: Array((type.rawValue + $0).utf8))) }
+      columns = ([""] + (2...9).map { "_\($0)" }).compactMap {
+        schema.slot(readingIfPresent: FieldName(whole: Array((type.rawValue + $0).utf8)))
+      }
     }
     if type == .address {
       // A CSV file's address may be spread over columns.
@@ -152,7 +155,9 @@ private struct RequireStep: RowStage {
     if field.isBlank { return true }
     let bytes = batch.bytes(of: field)
     switch field.kind {
-    case .string: return bytes.allSatisfy { $0 <= 0x20 }
+    case .string:
+      if field.encoding == .plain { return bytes.allSatisfy { $0 <= 0x20 } }
+      return batch.text(of: field, scratch: ByteBuffer()).allSatisfy { $0 <= 0x20 }
     case .array:
       var elements = JSONElements(of: field, in: UnsafePointer(batch.arena.base))
       return elements.next() == nil

@@ -2,11 +2,14 @@ import OhanaCore
 import Testing
 
 @Suite("Argument lists") struct ArgumentListTests {
-  @Test("commas split outside quotes and parentheses only", arguments: [
-    ("a,b", ["a", "b"]), (" first name , last ", ["first name", "last"]), (#""a,b",c"#, [#""a,b""#, "c"]),
-    ("concat(a,b):fold,c", ["concat(a,b):fold", "c"]), ("replace(x,',',''),y", ["replace(x,',','')", "y"]),
-    (#""say ""hi, you""",b"#, [#""say ""hi, you""""#, "b"]), ("O'Brien's,b", ["O'Brien's", "b"]), ("fields[0].value,x", ["fields[0].value", "x"]),
-  ] as [(String, [String])])
+  @Test(
+    "commas split outside quotes and parentheses only",
+    arguments: [
+      ("a,b", ["a", "b"]), (" first name , last ", ["first name", "last"]), (#""a,b",c"#, [#""a,b""#, "c"]),
+      ("concat(a,b):fold,c", ["concat(a,b):fold", "c"]), ("replace(x,',',''),y", ["replace(x,',','')", "y"]),
+      (#""say ""hi, you""",b"#, [#""say ""hi, you""""#, "b"]), ("O'Brien's,b", ["O'Brien's", "b"]),
+      ("fields[0].value,x", ["fields[0].value", "x"]),
+    ] as [(String, [String])])
   func splits(text: String, items: [String]) throws { #expect(try ArgumentList.split(text, what: "keep") == items) }
 
   @Test("what cannot be split is a usage error", arguments: ["", ",", "a,,b", "a,", "f(a,b", "a)b", "\"a", "'a,b"])
@@ -51,10 +54,12 @@ import Testing
     #expect(arguments.has("--quiet") && !arguments.has("--keep"))
   }
 
-  @Test("mistakes name the option", arguments: [
-    (["--keeep", "x"], "did you mean --keep?"), (["--by"], "--by needs a value"), (["--quiet=1"], "--quiet takes no value"),
-    (["--keep", "a", "--keep", "b"], "--keep is given twice"),
-  ] as [([String], String)])
+  @Test(
+    "mistakes name the option",
+    arguments: [
+      (["--keeep", "x"], "did you mean --keep?"), (["--by"], "--by needs a value"), (["--quiet=1"], "--quiet takes no value"),
+      (["--keep", "a", "--keep", "b"], "--keep is given twice"),
+    ] as [([String], String)])
   func mistakes(words: [String], text: String) {
     let error = #expect(throws: OhanaError.self) { try StageArguments(words, for: Self.help) }
     #expect(error?.description.contains(text) == true)

@@ -25,11 +25,13 @@ struct KeyCaseTests {
     throw CocoaError(.fileNoSuchFile)
   }
 
-  @Test("survivors of the first occurrence", arguments: [
-    ("dedupe-001", EqualityKind.email, ["Kim", "Lee", "Max", "Ann"]), ("dedupe-010", .emailProvider, ["1", "5", "6", "7"]),
-    ("dedupe-010", .email, ["1", "2", "3", "4", "5", "6", "7"]), ("dedupe-011", .emailProvider, ["1", "2", "3", "4", "5"]),
-    ("dedupe-013", .fold, ["1", "3", "5", "7"]), ("dedupe-014", .email, ["1", "3", "4"]),
-  ])
+  @Test(
+    "survivors of the first occurrence",
+    arguments: [
+      ("dedupe-001", EqualityKind.email, ["Kim", "Lee", "Max", "Ann"]), ("dedupe-010", .emailProvider, ["1", "5", "6", "7"]),
+      ("dedupe-010", .email, ["1", "2", "3", "4", "5", "6", "7"]), ("dedupe-011", .emailProvider, ["1", "2", "3", "4", "5"]),
+      ("dedupe-013", .fold, ["1", "3", "5", "7"]), ("dedupe-014", .email, ["1", "3", "4"]),
+    ])
   func survivors(id: String, kind: EqualityKind, expected: [String]) throws {
     var seen: Set<[UInt8]> = []
     var kept: [String] = []

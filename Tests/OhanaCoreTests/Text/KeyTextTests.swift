@@ -91,13 +91,27 @@ struct SmallRandom: RandomNumberGenerator {
     for _ in 0..<50 {
       let text = String(
         decoding: (0..<Int.random(in: 0...24, using: &random)).map { _ -> UInt8 in
-          Bool.random(using: &random) ? UInt8.random(in: 0...127, using: &random) : Array(" \t,.@+-JjRrSsDdGgmail'".utf8).randomElement(using: &random)!
+          Bool.random(using: &random)
+            ? UInt8.random(in: 0...127, using: &random) : Array(" \t,.@+-JjRrSsDdGgmail'".utf8).randomElement(using: &random)!
         }, as: UTF8.self)
       // A zero-width space vanishes in folding, a wide one in trimming: only the path is another.
       #expect(keyText(.fold, text) == keyText(.fold, text + "\u{200b}"))
       #expect(keyText(.name, text) == keyText(.name, text + "\u{200b}"))
       #expect(keyText(.email, text) == keyText(.email, text + "\u{3000}"))
       #expect(keyText(.emailProvider, text) == keyText(.emailProvider, "\u{3000}" + text))
+    }
+  }
+
+  @Test("the path for Latin letters equals ICU's path", arguments: 0..<100) func latinPath(seed: Int) {
+    var random = SmallRandom(seed + 11)
+    for _ in 0..<200 {
+      var text = ""
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        let ranges: [ClosedRange<UInt32>] = [0x20...0x7f, 0x80...0x24f, 0xa0...0x17f, 0x250...0x36f, 0x300...0x36f]
+        text.unicodeScalars.append(UnicodeScalar(UInt32.random(in: ranges.randomElement(using: &random)!, using: &random))!)
+      }
+      #expect(keyText(.fold, text) == keyText(.fold, text + "\u{200b}"), "\(text.unicodeScalars.map { String($0.value, radix: 16) })")
+      #expect(keyText(.name, text) == keyText(.name, text + "\u{200b}"))
     }
   }
 
@@ -108,7 +122,9 @@ struct SmallRandom: RandomNumberGenerator {
     let once = ByteBuffer()
     let twice = ByteBuffer()
     // Where case, compatibility, marks, punctuation and ignorable characters are; the rest is unassigned, Han and Hangul.
-    let ranges: [ClosedRange<UInt32>] = [0...0x33ff, 0xa000...0xacff, 0xd700...0xd7ff, 0xf900...0xffff, 0x10000...0x12fff, 0x1d000...0x1ffff, 0xe0000...0xe0fff]
+    let ranges: [ClosedRange<UInt32>] = [
+      0...0x33ff, 0xa000...0xacff, 0xd700...0xd7ff, 0xf900...0xffff, 0x10000...0x12fff, 0x1d000...0x1ffff, 0xe0000...0xe0fff,
+    ]
     for value in ranges.joined() {
       guard let scalar = UnicodeScalar(value) else { continue }
       var text = "x@\(scalar)y"
@@ -124,10 +140,14 @@ struct SmallRandom: RandomNumberGenerator {
 
   @Test("names are idempotent", arguments: 0..<200) func idempotentNames(seed: Int) {
     var random = SmallRandom(seed + 7)
-    let pieces = ["Kim", "Alder", "Dr.", "Jr.", "Sr", ",", ", ", " ", "Ph.D.", "med", "III", "O'Brien", "J.R.", "St.John", "-", "é", ".", "Mrs"]
+    let pieces = [
+      "Kim", "Alder", "Dr.", "Jr.", "Sr", ",", ", ", " ", "Ph.D.", "med", "III", "O'Brien", "J.R.", "St.John", "-", "é", ".", "Mrs",
+    ]
     for _ in 0..<50 {
-      let text = (0..<Int.random(in: 1...9, using: &random)).map { _ in pieces.randomElement(using: &random)! + (Bool.random(using: &random) ? " " : "") }
-        .joined()
+      let text = (0..<Int.random(in: 1...9, using: &random)).map { _ in
+        pieces.randomElement(using: &random)! + (Bool.random(using: &random) ? " " : "")
+      }
+      .joined()
       // A name keeps its generation behind it; read again, a leading "sr" would be the title.
       guard let key = keyText(.name, text), !key.hasPrefix("sr ") else { continue }
       #expect(keyText(.name, key) == key, "\(text)")

@@ -75,7 +75,8 @@ struct UnicodeDataTests {
       #expect(keyText(.fold, " " + name.uppercased() + " ") == keyText(.fold, name.uppercased()))
       // Foundation's folding is another implementation of about the same idea.
       if name.unicodeScalars.allSatisfy({ $0.value < 0x250 }) {
-        #expect(key.compare(name, options: [.caseInsensitive, .diacriticInsensitive]) == .orderedSame || name.contains("ß"), "\(name) \(key)")
+        #expect(
+          key.compare(name, options: [.caseInsensitive, .diacriticInsensitive]) == .orderedSame || name.contains("ß"), "\(name) \(key)")
       }
     }
   }
@@ -101,10 +102,13 @@ struct UnicodeDataTests {
     struct Name: Decodable { var input: String, parts: [String: String] }
     let names = try JSONDecoder().decode([Name].self, from: Data(try text("theiconic-names/cases.json").utf8))
     var checked = 0
-    for name in names where name.parts["salutation"] != nil && !name.input.contains("\\") && !name.input.contains("The ") && !name.input.contains("Her ") {
+    for name in names
+    where name.parts["salutation"] != nil && !name.input.contains("\\") && !name.input.contains("The ") && !name.input.contains("Her ") {
       let words = try #require(keyText(.name, name.input)).split(separator: " ").map(String.init)
       for title in ["mr", "mrs", "ms", "miss", "mister", "dr", "prof", "sir", "rev"] { #expect(!words.contains(title), "\(name.input)") }
-      if let last = name.parts["lastname"], let folded = keyText(.name, last) { #expect(words.joined(separator: " ").contains(folded), "\(name.input)") }
+      if let last = name.parts["lastname"], let folded = keyText(.name, last) {
+        #expect(words.joined(separator: " ").contains(folded), "\(name.input)")
+      }
       checked += 1
     }
     #expect(checked >= 10)

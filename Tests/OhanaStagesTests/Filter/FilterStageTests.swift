@@ -11,8 +11,11 @@ import Testing
       [TestValue(integerLiteral: number), [TestValue.missing, .null, "", "x", "xy", 3].randomElement(using: &random)!]
     }
     let run = StageRun(names: ["id", "v"], batchSizes: seed * 20, seed: UInt64(seed))
-    #expect(try run.ids([try FilterStage.parse(arguments: ["v LIKE 'x%'"])], rows) == rows.filter { $0[1] == "x" || $0[1] == "xy" }.map { $0[0] })
-    #expect(try run.ids([try FilterStage.parse(arguments: ["NOT (v LIKE 'x%')"])], rows) == rows.filter { $0[1] == "" || $0[1] == 3 }.map { $0[0] })
+    #expect(
+      try run.ids([try FilterStage.parse(arguments: ["v LIKE 'x%'"])], rows) == rows.filter { $0[1] == "x" || $0[1] == "xy" }.map { $0[0] })
+    #expect(
+      try run.ids([try FilterStage.parse(arguments: ["NOT (v LIKE 'x%')"])], rows)
+        == rows.filter { $0[1] == "" || $0[1] == 3 }.map { $0[0] })
     let chain = [try FilterStage.parse(arguments: ["v IS NOT NULL"]), try FilterStage.parse(arguments: ["id % 2 = 0"])]
     #expect(
       try run.ids(chain, rows)

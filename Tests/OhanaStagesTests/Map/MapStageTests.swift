@@ -58,7 +58,9 @@ func members(of stages: [any PlannedStage], _ rows: [Members], columns: [String]
   @Test("assignments work from left to right, null is written") func set() throws {
     let stage = try SetStage.parse(arguments: ["b = a || 'x'", "c = b || 'y'", "d = z", "a = 1 + 1"])
     let rows: [Members] = [[("a", "1"), ("c", "old")], [("a", .null)]]
-    let expected = [["a=number(\"2\")", "c=text(\"1xy\")", "b=text(\"1x\")", "d=null"], ["a=number(\"2\")", "b=null", "c=null", "d=null"]]
+    let expected = [
+      ["a=number(\"2\")", "c=text(\"1xy\")", "b=text(\"1x\")", "d=null"], ["a=number(\"2\")", "b=null", "c=null", "d=null"],
+    ]
     #expect(try members(of: [stage], rows) == expected)
   }
 
@@ -74,8 +76,9 @@ func members(of stages: [any PlannedStage], _ rows: [Members], columns: [String]
   @Test("fields exchange their names and values") func exchange() throws {
     let rows: [Members] = [[("a", "1"), ("b", "2")]]
     #expect(try members(of: [try RenameStage.parse(arguments: ["a=b,b=a"])], rows) == [["b=text(\"1\")", "a=text(\"2\")"]])
-    #expect(try members(of: [try SetStage.parse(arguments: ["t = a", "a = b", "b = t"]), try DropStage.parse(arguments: ["t"])], rows)
-      == [["a=text(\"2\")", "b=text(\"1\")"]])
+    #expect(
+      try members(of: [try SetStage.parse(arguments: ["t = a", "a = b", "b = t"]), try DropStage.parse(arguments: ["t"])], rows)
+        == [["a=text(\"2\")", "b=text(\"1\")"]])
   }
 
   @Test("chains equal a model on ordered members", arguments: 0..<300, [false, true]) func chains(seed: Int, isColumnar: Bool) throws {
@@ -104,13 +107,19 @@ func members(of stages: [any PlannedStage], _ rows: [Members], columns: [String]
         for index in model.indices {
           let found = model[index].first { $0.key == source }?.value ?? .null
           let value = found == .missing ? .null : found
-          if let place = model[index].firstIndex(where: { $0.key == target }) { model[index][place].value = value } else { model[index].append((target, value)) }
+          if let place = model[index].firstIndex(where: { $0.key == target }) {
+            model[index][place].value = value
+          } else {
+            model[index].append((target, value))
+          }
         }
       case 1:
         fresh += 1
         stages.append(try RenameStage.parse(arguments: ["\(name)=r\(fresh)"]))
         present[present.firstIndex(of: name)!] = "r\(fresh)"
-        for index in model.indices { for place in model[index].indices where model[index][place].key == name { model[index][place].key = "r\(fresh)" } }
+        for index in model.indices {
+          for place in model[index].indices where model[index][place].key == name { model[index][place].key = "r\(fresh)" }
+        }
       case 2:
         let kept = Array(present.shuffled(using: &random).prefix(Int.random(in: 1...present.count, using: &random)))
         stages.append(try KeepStage.parse(arguments: [kept.joined(separator: ",")]))
@@ -135,14 +144,20 @@ func members(of stages: [any PlannedStage], _ rows: [Members], columns: [String]
     if isColumnar { #expect(result == model.map(shown), "\(stages.map(\.text))") }
   }
 
-  @Test("mistakes are usage errors that name the stage", arguments: [
-    ("set", [], "no assignment"), ("set", ["x"], "no '='"), ("set", ["x ="], "empty"), ("set", ["= 1"], "no field name"), ("set", ["a = (1"], "never closed"),
-    ("rename", [], "OLD=NEW"), ("rename", ["a=b", "c=b"], "two fields would be called 'b'"), ("rename", ["a=b", "a=c"], "renamed twice"), ("rename", ["a="], "no field name"),
-    ("keep", [], "no field is named"), ("keep", ["a,,b"], "empty"), ("drop", ["--all"], "no option --all"), ("normalize", ["a:emial"], "did you mean email?"),
-    ("normalize", ["a,b", "--into", "c"], "one field"), ("normalize", [], "no field"), ("normalize", ["a:exact"], "no normal form"),
-    ("filter", [], "the expression is missing"), ("filter", ["a", "b"], "quotes around it"), ("filter", ["a ="], "column"),
-    ("require", [], "neither"), ("require", ["--type", "fax"], "--type cannot be 'fax'"), ("require", ["--type", "emial"], "did you mean email?"),
-  ] as [(String, [String], String)])
+  @Test(
+    "mistakes are usage errors that name the stage",
+    arguments: [
+      ("set", [], "no assignment"), ("set", ["x"], "no '='"), ("set", ["x ="], "empty"), ("set", ["= 1"], "no field name"),
+      ("set", ["a = (1"], "never closed"),
+      ("rename", [], "OLD=NEW"), ("rename", ["a=b", "c=b"], "two fields would be called 'b'"), ("rename", ["a=b", "a=c"], "renamed twice"),
+      ("rename", ["a="], "no field name"),
+      ("keep", [], "no field is named"), ("keep", ["a,,b"], "empty"), ("drop", ["--all"], "no option --all"),
+      ("normalize", ["a:emial"], "did you mean email?"),
+      ("normalize", ["a,b", "--into", "c"], "one field"), ("normalize", [], "no field"), ("normalize", ["a:exact"], "no normal form"),
+      ("filter", [], "the expression is missing"), ("filter", ["a", "b"], "quotes around it"), ("filter", ["a ="], "column"),
+      ("require", [], "neither"), ("require", ["--type", "fax"], "--type cannot be 'fax'"),
+      ("require", ["--type", "emial"], "did you mean email?"),
+    ] as [(String, [String], String)])
   func mistakes(stage: String, arguments: [String], part: String) throws {
     let entry = try #require(StageCatalog.entry(named: stage))
     let error = #expect(throws: OhanaError.self) { _ = try entry.parse(arguments) }
@@ -152,8 +167,10 @@ func members(of stages: [any PlannedStage], _ rows: [Members], columns: [String]
 
   @Test("unknown fields are usage errors where the columns are known") func unknownFields() throws {
     for stage in [
-      try FilterStage.parse(arguments: ["emial = 'x'"]) as any PlannedStage, try SetStage.parse(arguments: ["x = emial"]), try KeepStage.parse(arguments: ["emial"]),
-      try DropStage.parse(arguments: ["emial"]), try RenameStage.parse(arguments: ["emial=x"]), try NormalizeStage.parse(arguments: ["emial"]),
+      try FilterStage.parse(arguments: ["emial = 'x'"]) as any PlannedStage, try SetStage.parse(arguments: ["x = emial"]),
+      try KeepStage.parse(arguments: ["emial"]),
+      try DropStage.parse(arguments: ["emial"]), try RenameStage.parse(arguments: ["emial=x"]),
+      try NormalizeStage.parse(arguments: ["emial"]),
       try RequireStage.parse(arguments: ["emial"]),
     ] {
       var schema = RecordSchema(columns: [Array("email".utf8)])
@@ -173,14 +190,19 @@ func members(of stages: [any PlannedStage], _ rows: [Members], columns: [String]
 }
 
 @Suite("normalize") struct NormalizeStageTests {
-  @Test("forms", arguments: [
-    ("space", "  Kim \t\u{a0} Alder\n", "Kim Alder"), ("space", "   ", ""), ("email", " Kim@Example.ORG ", "kim@example.org"), ("email", "no address", "no address"),
-    ("email/provider", "a.b+c@googlemail.com", "ab@gmail.com"), ("name", "Alder, Dr. Kim", "kim alder"), ("fold", "JOSÉ", "jose"), ("fold", " ", " "),
-    ("nfc", "e\u{301}", "é"), ("nfkc", "ﬁ", "fi"), ("lower", "ÄB", "äb"), ("upper", "straße", "STRASSE"),
-  ] as [(String, String, String)])
+  @Test(
+    "forms",
+    arguments: [
+      ("space", "  Kim \t\u{a0} Alder\n", "Kim Alder"), ("space", "   ", ""), ("email", " Kim@Example.ORG ", "kim@example.org"),
+      ("email", "no address", "no address"),
+      ("email/provider", "a.b+c@googlemail.com", "ab@gmail.com"), ("name", "Alder, Dr. Kim", "kim alder"), ("fold", "JOSÉ", "jose"),
+      ("fold", " ", " "),
+      ("nfc", "e\u{301}", "é"), ("nfkc", "ﬁ", "fi"), ("lower", "ÄB", "äb"), ("upper", "straße", "STRASSE"),
+    ] as [(String, String, String)])
   func forms(kind: String, text: String, expected: String) throws {
     let run = StageRun(names: ["a"])
-    let result = try run.rows([try NormalizeStage.parse(arguments: ["a:\(kind)"])], [[.text(text)], [nil], [7], [.missing], [.json("[\" x \"]")]])
+    let result = try run.rows(
+      [try NormalizeStage.parse(arguments: ["a:\(kind)"])], [[.text(text)], [nil], [7], [.missing], [.json("[\" x \"]")]])
     let texts = result.map { $0[0] }
     #expect(texts == [.text(expected), .null, 7, .missing, .json("[\" x \"]")])
   }
@@ -200,7 +222,9 @@ func members(of stages: [any PlannedStage], _ rows: [Members], columns: [String]
     #expect((0..<3).map { batch.records[$0].flags.contains(.changed) } == [false, true, false])
   }
 
-  @Test("text, key and function agree", arguments: [("email", "email"), ("fold", "fold"), ("name", "name_key")]) func agreement(kind: String, function: String) throws {
+  @Test("text, key and function agree", arguments: [("email", "email"), ("fold", "fold"), ("name", "name_key")]) func agreement(
+    kind: String, function: String
+  ) throws {
     let texts = ["Kim@X.org", " É a ", "Alder, Kim", "O'Brien", "", "  ", "İ@x", "日本"]
     let rows = texts.map { [TestValue.text($0), TestValue.missing, TestValue.missing] }
     let stages: [any PlannedStage] = [
