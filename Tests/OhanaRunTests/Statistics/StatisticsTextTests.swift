@@ -28,7 +28,7 @@ import Testing
         $0.present = 12_000
         ($0.missing, $0.null, $0.empty, $0.distinct) = (345, 7, 2, 3)
         ($0.minLength, $0.maxLength) = (3, 3)
-        $0.top = [.init(json: "\"Ann\"", count: 9_000), .init(json: "\"\"", count: 2), .init(json: "\"7\"", count: 1)]
+        $0.top = [.init(json: "\"Ann\"", count: 9_000), .init(json: "\"\"", count: 2), .init(json: "7", count: 1)]
       },
       Self.field("none") { $0.missing = 12_345 },
     ]
@@ -38,7 +38,7 @@ import Testing
 
         field  present  missing  null  empty  distinct  length  most frequent
         id      12,345        0     0      0   ~12,290     1–5  1 ≥ 1, 2 ≥ 1
-        名前    12,000      345     7      2         3       3  Ann × 9,000, "" × 2, "7" × 1
+        名前    12,000      345     7      2         3       3  Ann × 9,000, "" × 2, 7 × 1
         none         0   12,345     0      0         0       –
 
         ~ estimated, standard error 1.6 %
@@ -71,7 +71,13 @@ import Testing
   ]
 
   @Test("shows values without doubt and without harm to the terminal", arguments: values) func shows(_ c: (json: String, shown: String)) {
-    let fields = [Self.field("f") { $0.top = [.init(json: c.json, count: 1)] }]
-    #expect(Self.table(fields, records: 1).contains("  \(c.shown) × 1\n"))
+    let fields = [Self.field("f") { $0.top = [.init(json: c.json, count: 1), .init(json: "0", count: 1)] }]
+    #expect(Self.table(fields, records: 1).contains("  \(c.shown) × 1, 0 × 1\n"))
+  }
+
+  @Test("among strings only, digits need no quotes") func strings() {
+    let values = ["\"0161 496\"", "\"true\"", "\"\"", "\"a, b\""].map { FieldStatistics.Frequent(json: $0, count: 1) }
+    let text = Self.table([Self.field("f") { $0.top = values }], records: 1)
+    #expect(text.contains("  0161 496 × 1, true × 1, \"\" × 1, \"a, b\" × 1\n"))
   }
 }

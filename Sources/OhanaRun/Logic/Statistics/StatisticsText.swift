@@ -53,22 +53,24 @@ public enum StatisticsText {
 
   private static func frequent(_ field: FieldStatistics, width: Int) -> String {
     var text = ""
+    let isText = field.top.allSatisfy { $0.json.first == "\"" }
     for value in field.top {
       let count = field.isTopEstimate ? "≥ \(Quantity.grouped(value.count))" : "× \(Quantity.grouped(value.count))"
-      let item = "\(shown(plain(value), limit: 24)) \(count)"
+      let item = "\(shown(plain(value, isAmongText: isText), limit: 24)) \(count)"
       if !text.isEmpty, displayWidth(text) + displayWidth(item) + 2 > width { return text + ", …" }
       text += (text.isEmpty ? "" : ", ") + item
     }
     return text
   }
 
-  /// A string without its quotes where that leaves no doubt, anything else as JSON.
-  private static func plain(_ value: FieldStatistics.Frequent) -> String {
+  /// A string without its quotes where that leaves no doubt, anything else as JSON. Among strings only, a number can be none.
+  private static func plain(_ value: FieldStatistics.Frequent, isAmongText: Bool) -> String {
     let inner = value.json.dropFirst().dropLast()
     guard value.json.first == "\"", let first = inner.unicodeScalars.first, let last = inner.unicodeScalars.last else { return value.json }
     let isNumberLike = first.value >= 0x30 && first.value <= 0x39 || first == "-"
-    let isJSONLike = ["[", "{", "\""].contains(first) || ["true", "false", "null"].contains(inner) || inner.contains("\\")
-    let isDoubtful = isNumberLike || isJSONLike || inner.contains(",") || first == " " || last == " "
+    let isJSONLike = ["[", "{"].contains(first) || ["true", "false", "null"].contains(inner)
+    let isUnclear = inner.contains("\\") || inner.contains(",") || first == " " || last == " "
+    let isDoubtful = isUnclear || !isAmongText && (isNumberLike || isJSONLike)
     return (isDoubtful ? value.json : String(inner)) + (value.isCut ? "…" : "")
   }
 
