@@ -7,6 +7,17 @@ extension RecordBatch {
     mixedPassages.removeAll(keepingCapacity: true)
     truncatedAt = nil
   }
+
+  /// Ends the batch with record `last` (-1: before the first): what lies behind it was not read and can be no fault.
+  package final func truncate(behind last: Int) {
+    truncatedAt = last + 1
+    rejects.removeAll { $0.before > last }
+    if last + 1 < recordCount {
+      let line = records[last + 1].line
+      warnings.removeAll { $0.line >= line }
+    }
+    fault = nil
+  }
 }
 
 /// What one stage did: the books, and the time it took.

@@ -290,12 +290,12 @@ public final class PipelineRunner: Sendable {
 
   /// Behind an early stop: the batch ends with the last record that was let through, for the books of all steps before too.
   private func truncate(_ batch: RecordBatch, step: Int) {
-    guard batch.selectedCount > 0, !batch.hasOrigins else { return }
-    let last = batch.selection[batch.selectedCount - 1]
-    var input = Int(last) + 1
-    batch.truncatedAt = Int(last) + 1
+    guard !batch.hasOrigins else { return }
+    let last = batch.selectedCount > 0 ? Int(batch.selection[batch.selectedCount - 1]) : -1
+    var input = last + 1
+    batch.truncate(behind: last)
     for (step, selection) in batch.trail {
-      let output = selection.prefix { $0 <= last }.count
+      let output = selection.prefix { Int($0) <= last }.count
       if batch.stepCounts[step].input > 0 {
         batch.stepCounts[step].input = input
         batch.stepCounts[step].output = output

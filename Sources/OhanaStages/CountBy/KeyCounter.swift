@@ -34,7 +34,7 @@ final class KeyCounter: OrderedStage, @unchecked Sendable {  // because one piec
   private let groups = ByteBuffer()
   private var position = 0
   private var spilled: ExternalSorter?
-  private var result = 0
+  private var result: Int?
 
   init(_ context: StageContext, keySlots: [Int], countSlot: Int) {
     self.context = context
@@ -42,7 +42,7 @@ final class KeyCounter: OrderedStage, @unchecked Sendable {  // because one piec
     self.countSlot = countSlot
   }
 
-  var tally: StageTally { StageTally(merged: position - result) }
+  var tally: StageTally { StageTally(merged: result.map { position - $0 } ?? 0) }
 
   func process(_ batch: RecordBatch) throws -> OrderedOutcome {
     let fingerprints = batch.fingerprints
@@ -150,12 +150,13 @@ final class KeyCounter: OrderedStage, @unchecked Sendable {  // because one piec
     let order = ExternalSorter(spill: context.spill, budget: context.memory.bytes / 4)
     let run = RunBuilder()
     let sum = ByteBuffer()
+    var total = 0
     func flush() throws {
       guard sum.count > 0 else { return }
       var position = UnsafeRawPointer(sum.base).loadUnaligned(fromByteOffset: 16, as: UInt64.self).bigEndian
       withUnsafeBytes(of: &position) { run.append(key: $0) { $0.append(sum.bytes) } }
       if run.byteCount > min(1 << 18, context.memory.bytes / 16) { try run.flush(to: order) }
-      result += 1
+      total += 1
       sum.recycle(limit: 1 << 16)
     }
     while let item = try merger.next() {
@@ -172,6 +173,7 @@ final class KeyCounter: OrderedStage, @unchecked Sendable {  // because one piec
     try flush()
     try run.flush(to: order)
     spilled = nil
+    result = total
     return MergedGroupSource(try order.finish(), keeping: order, self)
   }
 

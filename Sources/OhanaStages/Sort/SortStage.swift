@@ -60,10 +60,13 @@ public struct SortStage: PlannedStage {
 
 /// `reverse`: exactly the records that arrive, the last first.
 public struct ReverseStage: PlannedStage {
+  /// The sort before it gives the records in reverse: nothing is left to do.
+  public var isDoneBySort = false
+
   public init() {}
 
   public var text: String { "reverse" }
-  public var memoryClass: MemoryClass { .breaker }
+  public var memoryClass: MemoryClass { isDoneBySort ? .streaming : .breaker }
   public var dropReason: String? { nil }
 
   public static func parse(arguments words: [String]) throws -> ReverseStage {
@@ -82,6 +85,6 @@ public struct ReverseStage: PlannedStage {
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     // All keys are equal, and of equal keys the later comes first.
-    SortStage.steps([], reversed: true, limit: nil, context)
+    isDoneBySort ? [] : SortStage.steps([], reversed: true, limit: nil, context)
   }
 }

@@ -305,3 +305,35 @@ import Testing
     }
   }
 }
+
+@Suite("stages that are done together") struct StageFusionTests {
+  static let chains: [[any PlannedStage]] = {
+    func sort(_ keys: String) -> any PlannedStage { try! SortStage.parse(arguments: [keys]) }
+    return [
+      [sort("k"), ReverseStage()], [sort("k"), ReverseStage(), ReverseStage()], [sort("k:desc"), ReverseStage(), LimitStage(count: 7)],
+      [sort("k"), SkipStage(count: 3), SkipStage(count: 2), LimitStage(count: 4)], [sort("k"), LimitStage(count: 0)],
+      [ReverseStage(), sort("k"), LimitStage(count: 1000)], [sort("k"), SkipStage(count: .max), LimitStage(count: 3)],
+      [sort("k"), ReverseStage(), sort("id:number"), LimitStage(count: 5), ReverseStage()],
+    ]
+  }()
+
+  @Test("give what they give alone", arguments: chains.indices) func same(chain: Int) throws {
+    var generator = SeededGenerator(seed: UInt64(chain))
+    let stages = Self.chains[chain]
+    let rows: [[TestValue]] = (0..<150).map { [.number("\($0)"), SortTests.someText(&generator, ["a", "b", "c"], 2)] }
+    for memory in [1 << 20, 3000] {
+      let run = StageRun(names: ["id", "k"], batchSizes: 20, memory: memory)
+      let fused = StageFusion.fused(stages)
+      #expect(fused.count == stages.count)
+      #expect(try run.ids(fused, rows) == run.ids(stages, rows))
+    }
+  }
+
+  @Test("a reverse behind a sort costs nothing, a limit behind it bounds it") func bounds() throws {
+    let fused = StageFusion.fused([try SortStage.parse(arguments: ["k"]), ReverseStage(), SkipStage(count: 2), LimitStage(count: 3)])
+    let sort = try #require(fused[0] as? SortStage)
+    #expect(sort.reversed && sort.topLimit == 5)
+    var schema = RecordSchema(columns: nil)
+    #expect(try fused[1].bind(&schema, .forTests()).isEmpty)
+  }
+}

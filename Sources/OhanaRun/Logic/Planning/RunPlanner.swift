@@ -1,6 +1,7 @@
 internal import OhanaCore
 internal import OhanaEngine
 internal import OhanaFormats
+internal import OhanaStages
 internal import Synchronization
 
 /// A run ready to begin: the pipeline, and handles to what has to be asked or closed when it is over.
@@ -48,7 +49,8 @@ struct RunPlanner: Sendable {
     settings.fingerprintSeed = UInt64.random(in: .min ... .max)
     settings.threads = threads
     settings.sources = probed.map(\.path)
-    let weights = request.stages.map(\.memoryClass).reduce(0) { $0 + ($1 == .streaming ? 0 : $1 == .keyed ? 1 : 2) }
+    let fused = StageFusion.fused(request.stages)
+    let weights = fused.map(\.memoryClass).reduce(0) { $0 + ($1 == .streaming ? 0 : $1 == .keyed ? 1 : 2) }
     let memory = MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: weights)
 
     let mainSink = sink
@@ -61,7 +63,7 @@ struct RunPlanner: Sendable {
         return try writers.steps(side, schema: schema, role: request.stages[stage].text.hasPrefix("tee") ? .tee : .duplicates)
       },
       readList: { path, fields, body in try ListReader(inputs: inputs, options: options).read(path, fields: fields, body) })
-    let stages = try binder.bind(request.stages, to: &schema)
+    let stages = try binder.bind(fused, to: &schema)
     let layout = schema.layout
     StageBinder.assignPayloads(stages, schema: schema, sinkLayout: layout)
     for stage in stages { stage.memory.bytes = memory.share(weight: stage.weight) }
