@@ -44,17 +44,16 @@ private struct Simulation {
     func take(_ actions: [FlowState.Action], _ pending: inout [FlowState.Action]) {
       for action in actions {
         switch action {
-        case .recycle(let batch, let counts):
-          #expect(inUse.remove(batch) != nil, "a batch is recycled once")
-          if counts { delivered.append(value[batch]) }
-        case .complete: isComplete += 1
+        case .complete:
+          #expect(inUse.isEmpty, "every batch is recycled before the end")
+          isComplete += 1
         case .fillFromSource(let batch), .fillFromTail(_, let batch):
           #expect(inUse.insert(batch).inserted, "only a free batch is filled")
           pending.append(action)
         case .process(let node, _):
           if case .ordered = nodes[node] { #expect(runningOrdered.insert(node).inserted, "one batch at a time in an ordered node") }
           pending.append(action)
-        case .finish: pending.append(action)
+        case .finish, .recycle: pending.append(action)
         }
       }
       maxOutstanding = max(maxOutstanding, pending.count)
@@ -96,6 +95,10 @@ private struct Simulation {
             ordered.consumes ? .consumed : ordered.stopsAfter == processed[node] ? .passAndStop : .pass
           take(flow.orderedDone(node: node, batch: batch, result: result), &pending)
         }
+      case .recycle(let batch, let counts):
+        #expect(inUse.remove(batch) != nil, "a batch is recycled once")
+        if counts { delivered.append(value[batch]) }
+        take(flow.recycled(batch: batch), &pending)
       case .finish(let node): take(flow.finished(node: node, hasTail: tails[node] > 0), &pending)
       default: break
       }

@@ -17,7 +17,8 @@ struct FlowState: Sendable {
     case process(node: Int, batch: Int)
     /// Call `finish` of ordered node `node`.
     case finish(node: Int)
-    /// The batch has done its work, or (`counts` false) it lies behind an early stop and never happened.
+    /// The batch has done its work, or (`counts` false) it lies behind an early stop and never happened: count it, empty it and report it
+    /// as recycled.
     case recycle(batch: Int, counts: Bool)
     /// Everything is done, or, after a failure, everything has come to rest.
     case complete
@@ -115,9 +116,7 @@ struct FlowState: Sendable {
     nodes[node].done += 1
     var actions: [Action] = []
     switch result {
-    case .consumed:
-      free.append(batch)
-      actions.append(.recycle(batch: batch, counts: true))
+    case .consumed: actions.append(giveUp(batch, counts: true))
     case .pass: actions += emit(batch, from: node)
     case .passAndStop:
       actions += emit(batch, from: node)
@@ -147,25 +146,29 @@ struct FlowState: Sendable {
     outstanding -= 1
     if let node, batch != nil { nodes[node].running -= 1 } else { isProducing = false }
     var actions: [Action] = []
-    if let batch {
-      free.append(batch)
-      actions.append(.recycle(batch: batch, counts: false))
-    }
+    if let batch { actions.append(giveUp(batch, counts: false)) }
     return actions + fail()
+  }
+
+  /// The batch is empty and counted.
+  mutating func recycled(batch: Int) -> [Action] {
+    outstanding -= 1
+    free.append(batch)
+    return advance()
   }
 
   // MARK: Inside
 
-  private mutating func discard(_ batch: Int) -> [Action] {
-    free.append(batch)
-    return [.recycle(batch: batch, counts: false)] + advance()
+  /// The batch is free once it has been recycled, and not before: somebody else may be handing out work at the same time.
+  private mutating func giveUp(_ batch: Int, counts: Bool) -> Action {
+    outstanding += 1
+    return .recycle(batch: batch, counts: counts)
   }
 
+  private mutating func discard(_ batch: Int) -> [Action] { [giveUp(batch, counts: false)] + advance() }
+
   private mutating func deliver(_ batch: Int, to node: Int) -> [Action] {
-    guard node < nodes.count else {
-      free.append(batch)
-      return [.recycle(batch: batch, counts: true)]
-    }
+    guard node < nodes.count else { return [giveUp(batch, counts: true)] }
     nodes[node].waiting[sequence[batch]] = batch
     return []
   }
@@ -191,8 +194,7 @@ struct FlowState: Sendable {
   private mutating func drainWaiting(of node: Int) -> [Action] {
     let batches = nodes[node].waiting.sorted { $0.key < $1.key }.map(\.value)
     nodes[node].waiting = [:]
-    free += batches
-    return batches.map { .recycle(batch: $0, counts: false) }
+    return batches.map { giveUp($0, counts: false) }
   }
 
   private mutating func stop(before node: Int) -> [Action] {

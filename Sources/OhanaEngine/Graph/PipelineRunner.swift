@@ -105,7 +105,9 @@ public final class PipelineRunner: Sendable {
 
   private func perform(_ action: FlowState.Action) {
     switch action {
-    case .recycle(let index, let counts): recycle(batches[index], counts: counts)
+    case .recycle(let index, let counts):
+      recycle(batches[index], counts: counts)
+      apply { $0.flow.recycled(batch: index) }
     case .fillFromSource(let index):
       scheduler.submit(priority: 0) { [self] in fill(index, from: source, node: nil) }
     case .fillFromTail(let node, let index):
