@@ -57,7 +57,8 @@ import Testing
       rule: "what stood in one line keeps its spelling", text: "[ {\"a\" : 1.0},{\"a\":\"x\\\\\"} ]",
       records: ["1 {\"a\" : 1.0}", "1 {\"a\":\"x\\\\\"}"]),
     Case(
-      rule: "a line end behind a backslash", text: "[{\"a\":\"x\\\n\"},\n{\"a\":1}]", records: ["3 {\"a\":1}"], rejects: ["invalidJSON 1 10"]
+      rule: "a line end behind a backslash", text: "[{\"a\":\"x\\\n\"},\n{\"a\":1}]",
+      records: ["3 {\"a\":1}"], rejects: ["invalidJSON 1 10"]
     ),
     Case(
       rule: "faults in one line", text: "[{\"a\":1},{\"a\":01},{\"a\":2}, {\"a\":[1}},\n{\"a\":3}]",
