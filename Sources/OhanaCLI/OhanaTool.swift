@@ -10,7 +10,9 @@ enum OhanaTool {
       return OhanaError.Category.usage.rawValue
     }
     do {
-      return try await run(verb: verb.text, &words)
+      let status = try await run(verb: verb.text, &words)
+      if status == 0, let failure = Terminal.outputFailure { return Terminal.report(failure) }
+      return status
     } catch let error as OhanaError {
       return Terminal.report(error)
     } catch {

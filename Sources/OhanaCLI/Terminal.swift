@@ -1,4 +1,5 @@
 internal import Ohana
+internal import Synchronization
 
 /// The two streams a person or a pipe looks at.
 enum Terminal {
@@ -12,8 +13,24 @@ enum Terminal {
   /// Something worth knowing that is no error.
   static func note(_ text: String) { error((hasColour ? "\u{1B}[33mnote:\u{1B}[0m " : "note: ") + text) }
 
-  /// Writes a line to standard output; quietly gives up on a closed pipe.
-  static func print(_ text: String, terminator: String = "\n") { write(text + terminator, to: STDOUT_FILENO) }
+  /// Writes a line to standard output. What goes wrong is told at the end, by ``outputFailure``.
+  static func print(_ text: String) {
+    if let number = write(text + "\n", to: STDOUT_FILENO) { failure.withLock { $0 = $0 ?? number } }
+  }
+
+  private static let failure = Mutex<Int32?>(nil)
+
+  /// What went wrong with ``print(_:)``; nil too if whoever read it has had enough.
+  static var outputFailure: OhanaError? {
+    guard let number = failure.withLock({ $0 }), number != EPIPE else { return nil }
+    return OhanaError.system(number, "write to", "standard output")
+  }
+
+  /// Columns of the terminal that standard output is; 120 if it is none.
+  static var width: Int {
+    var size = winsize()
+    return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 120
+  }
 
   /// Prints an error as one line and returns its exit status. A closed pipe is no error.
   static func report(_ error: OhanaError) -> Int32 {
@@ -26,18 +43,21 @@ enum Terminal {
   /// Writes to standard error without a line end.
   static func raw(_ text: String) { write(text, to: STDERR_FILENO) }
 
-  private static func write(_ text: String, to descriptor: Int32) {
+  /// Returns the error number of a failure.
+  @discardableResult
+  private static func write(_ text: String, to descriptor: Int32) -> Int32? {
     var text = text
-    text.withUTF8 { bytes in
+    return text.withUTF8 { bytes -> Int32? in
       var written = 0
       while written < bytes.count {
-        let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+        let count = OhanaCore.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
         if count < 0 {
           if errno == EINTR { continue }
-          return
+          return errno
         }
         written += count
       }
+      return nil
     }
   }
 }

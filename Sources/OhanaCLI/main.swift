@@ -4,4 +4,5 @@ internal import Ohana
 let words = (1..<max(1, Int(CommandLine.argc))).map { index in
   FilePath(bytes: Array(UnsafeBufferPointer(start: CommandLine.unsafeArgv[index]!, count: strlen(CommandLine.unsafeArgv[index]!)).map { UInt8(bitPattern: $0) }))
 }
+Descriptors.guardStandardOnes()
 exit(await OhanaTool.run(words))

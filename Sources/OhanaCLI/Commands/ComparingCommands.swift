@@ -13,7 +13,7 @@ enum DiffCommand {
     // Each side may be several files: a folder, a glob.
     let old = try InputResolver.resolve([inputs[0]])
     let new = try InputResolver.resolve([inputs[1]])
-    parser.request.inputs = old + new
+    parser.request.files = old + new
     let stage = try DiffStage.parse(arguments: parser.extra["--by"].map { ["--by", $0] } ?? [], oldSources: 0..<old.count)
     parser.request.stages = [stage]
     if parser.request.output == nil, parser.request.options.to == nil { parser.request.options.to = .ndjson }
@@ -34,7 +34,7 @@ enum StatsCommand {
     let session = RunSession(parser.request)
     let outcome = await session.execute(RunManager(), purpose: .count)
     if outcome.error == nil, outcome.signal == nil {
-      for line in StatisticsText.table(stage.report.fields, records: stage.report.records) { Terminal.print(line) }
+      for line in StatisticsText.table(stage.report.fields, records: stage.report.records, width: Terminal.width) { Terminal.print(line) }
     }
     return session.status(outcome)
   }

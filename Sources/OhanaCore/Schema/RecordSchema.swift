@@ -7,6 +7,12 @@ public struct RecordSchema: Sendable {
     public var slot: Int
     /// A user named it, so that it has to exist somewhere in the input.
     public var mustExist: Bool
+
+    public init(name: FieldName, slot: Int, mustExist: Bool) {
+      self.name = name
+      self.slot = slot
+      self.mustExist = mustExist
+    }
   }
 
   /// Columns of the inputs, where they are known before reading (CSV): the union, in input order. nil for NDJSON.

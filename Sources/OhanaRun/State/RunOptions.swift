@@ -76,6 +76,8 @@ public struct RunRequest: Sendable {
   /// As given: files, globs, directories, `-`.
   public var inputs: [FilePath] = []
   public var filesFrom: FilePath?
+  /// Files that take the place of `inputs`: read as they are listed, the same one twice too (`diff A A`).
+  public var files: [FilePath]?
   /// nil: standard output.
   public var output: FilePath?
   public var stages: [any PlannedStage] = []

@@ -9,7 +9,7 @@ struct ProbedInput: Sendable {
   var header: CSVHeader?
   /// In bytes, on disk; nil for pipes.
   var size: Int?
-  /// Standard input can be opened only once: its stream, with the bytes looked at still in it.
+  /// Pipes can be opened only once: the stream, with the bytes looked at still in it.
   var open: (any ByteStream)?
   /// Standard input that has to be read twice, put aside.
   var spooled: (any SpillFile)?
@@ -24,7 +24,7 @@ struct InputManager: Sendable {
   func openText(_ path: FilePath, options: RunOptions) throws -> (stream: any ByteStream, size: Int?) {
     let opened = try openByteStream(path, codec: options.useZlib ? .zlib : .fast)
     let whole = FaultRecordingStream(opened.stream)
-    return (whole, opened.fileSize)
+    return (options.from == .rejects ? try RejectsStream(whole, path: path) : whole, opened.fileSize)
   }
 
   /// Puts standard input aside, so that it can be read twice.
@@ -58,15 +58,16 @@ struct InputManager: Sendable {
 
   func probe(_ path: FilePath, options: RunOptions) throws -> ProbedInput {
     let (text, size) = try openText(path, options: options)
+    let rejects = (text as? RejectsStream)?.kind
     let (head, stream) = try PrefixedByteStream.peek(text, count: Self.headBytes)
-    let format = try format(of: path, head: head, options: options)
+    let format = try rejects?.format ?? format(of: path, head: head, options: options)
     var input = ProbedInput(path: path, format: format, size: size)
     switch format {
-    case .ndjson: if path == "-" { input.open = stream }
+    case .ndjson: if size == nil { input.open = stream }
     case .csv:
-      let (header, bytes) = try CSVHeader.scan(stream, dialect: Self.dialect(options, path), source: path)
+      let (header, bytes) = try CSVHeader.scan(stream, dialect: Self.dialect(options, path, rejects), source: path)
       input.header = header
-      if path == "-" { input.open = PrefixedByteStream(bytes, then: stream) }
+      if size == nil { input.open = PrefixedByteStream(bytes, then: stream) }
     }
     return input
   }
@@ -87,8 +88,16 @@ struct InputManager: Sendable {
     }
   }
 
-  static func dialect(_ options: RunOptions, _ path: FilePath) -> CSVDialect {
+  static func dialect(_ options: RunOptions, _ path: FilePath, _ rejects: RejectsStream.Kind?) -> CSVDialect {
     var dialect = CSVDialect()
+    if let rejects {
+      (dialect.delimiter, dialect.quote, dialect.escape) = (rejects.delimiter, rejects.quote, rejects.escape)
+      dialect.header = .given(rejects.columns)
+      dialect.nulls = options.nulls
+      dialect.maxRecordBytes = options.maxRecord
+      dialect.ragged = options.ragged == .pad ? .pad : .strict
+      return dialect
+    }
     dialect.delimiter = options.delimiter ?? (options.from == .tsv || Self.isTSV(path) ? UInt8(ascii: "\t") : nil)
     if let quote = options.quote { dialect.quote = quote }
     dialect.escape = options.escape

@@ -91,6 +91,13 @@ public final class Run: Sendable {
       outcome.error = OhanaError(.io, "unknown", "\(error)")
     }
     outcome.books.seconds = progress.seconds
+    if let path = request.options.report {
+      do {
+        try ReportManager().write(outcome, to: path, overwrites: true)
+      } catch let error as OhanaError {
+        outcome.error = outcome.error ?? error
+      } catch {}
+    }
     outcome.signal = state.withLock { $0.signal }
     return outcome
   }
@@ -102,7 +109,7 @@ public final class Run: Sendable {
     let spill = FileSpillStore(folder: options.tempDir)
     defer { spill.close() }
     let manager = InputManager()
-    let paths = try InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
+    let paths = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
     let outputs = try OutputSet(
       options, inputs: paths, pool: scheduler, compressors: MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: 0).compressors)
     defer { outputs.discard() }
@@ -230,7 +237,7 @@ extension RunManager {
     let options = request.options
     let threads = options.threads ?? ProcessorManager().usableCount
     let manager = InputManager()
-    let paths = try InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
+    let paths = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
     let probed = try manager.probe(paths, options: options)
     let sink = try SinkPlan(request, firstInput: probed.first?.format ?? .ndjson)
     let scheduler = WorkScheduler(width: threads)
