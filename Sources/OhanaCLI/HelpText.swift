@@ -34,7 +34,8 @@ enum HelpText {
       ]),
     Verb(
       name: "convert", usage: "ohana convert INPUT… -o OUTPUT [options]", summary: "Change the format and nothing else.",
-      text: "Formats come from content and names, or from --from and --to. Columns of CSV output are the union of all keys, in input order, unless --columns names them.",
+      text:
+        "Formats come from content and names, or from --from and --to. Columns of CSV output are the union of all keys, in input order, unless --columns names them.",
       options: [], takesRunOptions: true,
       examples: [
         ("ohana convert contacts.ndjson.gz -o contacts.csv", "NDJSON to CSV."),
@@ -54,24 +55,33 @@ enum HelpText {
       takesRunOptions: true, examples: [("ohana count exports/", "How many contacts are there?")]),
     Verb(
       name: "stats", usage: "ohana stats INPUT… [options]", summary: "Describe every field.",
-      text: "Prints per field: how often it is present, null and empty, how many different values it has (estimated), lengths, and the most frequent values.",
+      text:
+        "Prints per field: how often it is present, null and empty, how many different values it has (estimated), lengths, and the most frequent values.",
       options: StatsCommand.help, takesRunOptions: true, examples: [("ohana stats exports/", "What is in there?")]),
     Verb(
       name: "diff", usage: "ohana diff OLD NEW --by KEY,… [options]", summary: "Tell what was added, removed and changed.",
-      text: "Prints NDJSON lines {op,key,old,new,fields}: in NEW's order what was added or changed, then in OLD's order what was removed. Exit status 1 if there is any difference. A repeated key is exit 3.",
+      text:
+        "Prints NDJSON lines {op,key,old,new,fields}: in NEW's order what was added or changed, then in OLD's order what was removed. Exit status 1 if there is any difference. A repeated key is exit 3.",
       options: DiffCommand.help, takesRunOptions: true,
       examples: [("ohana diff yesterday.csv today.csv --by email:email", "What changed over night?")]),
     Verb(
-      name: "head", usage: "ohana head [-n N] INPUT… [options]", summary: "The first records.", text: "Stops reading as soon as they are there.",
-      options: HeadCommand.help, takesRunOptions: true, examples: [("ohana head -n 3 exports/part-1.ndjson.gz", "Three records to look at.")]),
+      name: "head", usage: "ohana head [-n N] INPUT… [options]", summary: "The first records.",
+      text: "Stops reading as soon as they are there.",
+      options: HeadCommand.help, takesRunOptions: true,
+      examples: [("ohana head -n 3 exports/part-1.ndjson.gz", "Three records to look at.")]),
     Verb(
       name: "generate", usage: "ohana generate --rows N -o OUTPUT [options]", summary: "Make sample contacts.",
-      text: "Deterministic: the same seed gives the same bytes. The people are invented.", options: GenerateCommand.help, takesRunOptions: false,
-      examples: [("ohana generate --rows 1000000 --chunks 8 -o 'sample/part-{n}.ndjson.gz' --truth truth.csv", "A million contacts in eight chunks.")]),
+      text: "Deterministic: the same seed gives the same bytes. The people are invented.", options: GenerateCommand.help,
+      takesRunOptions: false,
+      examples: [
+        ("ohana generate --rows 1000000 --chunks 8 -o 'sample/part-{n}.ndjson.gz' --truth truth.csv", "A million contacts in eight chunks.")
+      ]),
     Verb(
-      name: "help", usage: "ohana help [VERB | STAGE | functions | keys | exit]", summary: "Explain.", text: "", options: [], takesRunOptions: false,
+      name: "help", usage: "ohana help [VERB | STAGE | functions | keys | exit]", summary: "Explain.", text: "", options: [],
+      takesRunOptions: false,
       examples: []),
-    Verb(name: "version", usage: "ohana version", summary: "Print the version.", text: "", options: [], takesRunOptions: false, examples: []),
+    Verb(
+      name: "version", usage: "ohana version", summary: "Print the version.", text: "", options: [], takesRunOptions: false, examples: []),
   ]
 
   static var overview: String {
@@ -95,7 +105,10 @@ enum HelpText {
       for section in RunOption.Section.allCases {
         let options = RunOption.all.filter { $0.section == section }
         lines += ["", section.rawValue + ":"]
-        lines += table(options.map { option in ((option.short.map { $0 + ", " } ?? "") + option.name + (option.value.map { " " + $0 } ?? ""), option.help) })
+        lines += table(
+          options.map { option in
+            ((option.short.map { $0 + ", " } ?? "") + option.name + (option.value.map { " " + $0 } ?? ""), option.help)
+          })
       }
     }
     if !verb.examples.isEmpty {
@@ -106,7 +119,9 @@ enum HelpText {
   }
 
   static func page(_ help: StageHelp) -> String {
-    var lines = [help.summary, "", "  … then \(help.name) \(help.usage)", "  ohana \(help.name) \(help.usage) INPUT… [-o OUTPUT] [options]", ""]
+    var lines = [
+      help.summary, "", "  … then \(help.name) \(help.usage)", "  ohana \(help.name) \(help.usage) INPUT… [-o OUTPUT] [options]", "",
+    ]
     lines += wrapped(help.text)
     let memory: String =
       switch help.memoryClass {
@@ -163,7 +178,8 @@ enum HelpText {
       let lines = wrapped(text, width: 96 - width)
       let indent = String(repeating: " ", count: width + 4)
       guard name.count <= width else { return ["  " + name] + lines.map { indent + $0 } }
-      return ["  " + name + String(repeating: " ", count: width - name.count + 2) + (lines.first ?? "")] + lines.dropFirst().map { indent + $0 }
+      return ["  " + name + String(repeating: " ", count: width - name.count + 2) + (lines.first ?? "")]
+        + lines.dropFirst().map { indent + $0 }
     }
   }
 

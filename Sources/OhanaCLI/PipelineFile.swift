@@ -58,7 +58,8 @@ struct PipelineFile: Decodable {
     for key in try decoder.container(keyedBy: AnyKey.self).allKeys where Keys(rawValue: key.stringValue) == nil {
       let near = NearMiss.best(for: key.stringValue, among: Keys.allCases.map(\.rawValue)).map { "did you mean \($0)? " } ?? ""
       throw OhanaError(
-        .usage, "unknown-key", field: key.stringValue, "a pipeline file has no such key", fix: near + "there are inputs, output, options, stages")
+        .usage, "unknown-key", field: key.stringValue, "a pipeline file has no such key",
+        fix: near + "there are inputs, output, options, stages")
     }
     let container = try decoder.container(keyedBy: Keys.self)
     inputs = try container.decodeIfPresent([String].self, forKey: .inputs)
@@ -85,10 +86,12 @@ struct PipelineFile: Decodable {
 
   private static func explain(_ error: DecodingError) -> String {
     func place(_ context: DecodingError.Context) -> String {
-      context.codingPath.isEmpty ? "" : context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".") + ": "
+      context.codingPath.isEmpty
+        ? "" : context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".") + ": "
     }
     switch error {
-    case .typeMismatch(_, let context), .valueNotFound(_, let context): return place(context) + "this is not the kind of value expected here"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      return place(context) + "this is not the kind of value expected here"
     case .keyNotFound(let key, _): return "the key \(key.stringValue) is missing"
     case .dataCorrupted(let context):
       return place(context) + "this is not JSON5" + (context.underlyingError.map { ": \($0)".replacing("\n", with: " ") } ?? "")

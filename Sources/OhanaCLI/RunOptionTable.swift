@@ -2,7 +2,9 @@ internal import Ohana
 
 /// One option in front of the first `then`: its help and what it sets.
 struct RunOption: Sendable {
-  enum Section: String, CaseIterable { case input = "Input", output = "Output", guards = "Guards", resources = "Resources", telling = "Telling", meaning = "Meaning" }
+  enum Section: String, CaseIterable {
+    case input = "Input", output = "Output", guards = "Guards", resources = "Resources", telling = "Telling", meaning = "Meaning"
+  }
   let name: String
   /// A one-letter form, `-o`.
   let short: String?
@@ -35,17 +37,24 @@ extension RunOption {
     .init("--from", "FORMAT", .input, "Input format, whatever content and name say: ndjson, csv, tsv, rejects.") {
       $0.options.from = try choice("--from", $1)
     },
-    .init("--files-from", "LIST", .input, "Read names of inputs from LIST, one a line (or separated by NUL bytes); '-' is standard input.") {
+    .init("--files-from", "LIST", .input, "Read names of inputs from LIST, one a line (or separated by NUL bytes); '-' is standard input.")
+    {
       $0.filesFrom = $1
     },
-    .init("--encoding", "NAME", .input, "Encoding of text inputs without a byte order mark: utf-8 (default), utf-16le, utf-16be, windows-1252, latin1.") {
+    .init(
+      "--encoding", "NAME", .input,
+      "Encoding of text inputs without a byte order mark: utf-8 (default), utf-16le, utf-16be, windows-1252, latin1."
+    ) {
       $0.options.encoding = text($1)
     },
-    .init("--delimiter", "C", .input, "CSV cell delimiter: one character, or 'tab'. Default: told among , ; TAB | from the first records.") {
+    .init("--delimiter", "C", .input, "CSV cell delimiter: one character, or 'tab'. Default: told among , ; TAB | from the first records.")
+    {
       $0.options.delimiter = try character("--delimiter", $1)
     },
     .init("--quote", "C", .input, "CSV quote character. Default: \".") { $0.options.quote = try character("--quote", $1) },
-    .init("--escape", "C", .input, "CSV escape character within quoted cells, for dumps that write \\\". Default: none; a quote is doubled.") {
+    .init(
+      "--escape", "C", .input, "CSV escape character within quoted cells, for dumps that write \\\". Default: none; a quote is doubled."
+    ) {
       $0.options.escape = try character("--escape", $1)
     },
     .init("--null", "TEXT", .input, repeatable: true, "A CSV cell of this text, quoted or not, is null: --null '' or --null '\\N'.") {
@@ -57,32 +66,46 @@ extension RunOption {
     .init("--header", "A,B,…", .input, "Column names for --no-header.") {
       $0.options.header = try ArgumentList.fields([text($1)], what: "--header").map(\.whole)
     },
-    .init("--infer", nil, .input, "Take unquoted CSV cells that are JSON numbers, true or false as such; else all cells are strings.") { request, _ in
+    .init("--infer", nil, .input, "Take unquoted CSV cells that are JSON numbers, true or false as such; else all cells are strings.") {
+      request, _ in
       request.options.infer = true
     },
-    .init("--ragged", "strict|pad", .input, "CSV rows longer than the header: reject them (strict, the default) or put the surplus into column_N.") {
+    .init(
+      "--ragged", "strict|pad", .input,
+      "CSV rows longer than the header: reject them (strict, the default) or put the surplus into column_N."
+    ) {
       $0.options.ragged = try choice("--ragged", $1)
     },
     .init("--optional", "F,…|all", .input, repeatable: true, "Fields that may be absent from the whole input; they are missing then.") {
       let value = text($1)
-      if value == "all" { $0.options.optional = .all } else if case .names(let names) = $0.options.optional {
+      if value == "all" {
+        $0.options.optional = .all
+      } else if case .names(let names) = $0.options.optional {
         $0.options.optional = .names(names.union(try ArgumentList.fields([value], what: "--optional").map(\.whole)))
       }
     },
     .init("--max-record", "SIZE", .input, "A longer record is rejected without being held. Default: 64M.") {
       $0.options.maxRecord = try size("--max-record", $1, least: 64)
     },
-    .init("--on-bad-chunk", "fail|skip", .input, "A broken compressed chunk: fail (default), or deliver what is whole before the break and exit 3.") {
+    .init(
+      "--on-bad-chunk", "fail|skip", .input,
+      "A broken compressed chunk: fail (default), or deliver what is whole before the break and exit 3."
+    ) {
       $0.options.onBadChunk = try choice("--on-bad-chunk", $1)
     },
     // Output
-    .init("--output", short: "-o", "OUTPUT", .output, "Where to write; .gz in the name compresses; {n} or {n:5} is the chunk number. Default: standard output.") {
+    .init(
+      "--output", short: "-o", "OUTPUT", .output,
+      "Where to write; .gz in the name compresses; {n} or {n:5} is the chunk number. Default: standard output."
+    ) {
       $0.output = $1
     },
     .init("--to", "FORMAT", .output, "Output format: ndjson, csv, tsv. Default: by the output's name, else the first input's format.") {
       $0.options.to = try choice("--to", $1)
     },
-    .init("--compress", "gz|none", .output, "Overrides what the output's name says.") { $0.options.compression = try choice("--compress", $1) },
+    .init("--compress", "gz|none", .output, "Overrides what the output's name says.") {
+      $0.options.compression = try choice("--compress", $1)
+    },
     .init("--level", "1..12", .output, "Compression level. Default: 1, the fastest.") {
       $0.options.level = try count("--level", $1, within: 1...12)
     },
@@ -107,7 +130,8 @@ extension RunOption {
     .init("--crlf", nil, .output, "End CSV records with CR LF.") { request, _ in request.options.crlf = true },
     .init("--bom", nil, .output, "Begin CSV files with a byte order mark.") { request, _ in request.options.bom = true },
     .init("--no-out-header", nil, .output, "Write no CSV header.") { request, _ in request.options.outHeader = false },
-    .init("--unflatten", nil, .output, "Put dotted columns back into objects: address.city becomes {\"address\":{\"city\":…}}.") { request, _ in
+    .init("--unflatten", nil, .output, "Put dotted columns back into objects: address.city becomes {\"address\":{\"city\":…}}.") {
+      request, _ in
       request.options.unflatten = true
     },
     .init("--lists", "F,…", .output, repeatable: true, "Split the cells of these columns at ; into arrays.") {
@@ -123,7 +147,9 @@ extension RunOption {
         throw bad("--max-rejects", $1, "a whole number, or a percentage such as 0.1%")
       }
     },
-    .init("--rejects", "FILE", .guards, "Write unreadable records to FILE, as NDJSON that --from rejects reads back.") { $0.options.rejects = $1 },
+    .init("--rejects", "FILE", .guards, "Write unreadable records to FILE, as NDJSON that --from rejects reads back.") {
+      $0.options.rejects = $1
+    },
     .init("--min-records", "N", .guards, "Publish nothing and exit 8 if fewer records would be written.") {
       $0.options.minRecords = try count("--min-records", $1, within: 0...Int.max)
     },
@@ -144,7 +170,9 @@ extension RunOption {
     .init("--progress", "auto|always|never", .telling, "The progress line on standard error. Default: auto, only on a terminal.") {
       $0.options.progress = try choice("--progress", $1)
     },
-    .init("--quiet", short: "-q", nil, .telling, "No summary, no notes, no progress; errors only.") { request, _ in request.options.quiet = true },
+    .init("--quiet", short: "-q", nil, .telling, "No summary, no notes, no progress; errors only.") { request, _ in
+      request.options.quiet = true
+    },
     .init("--show-values", nil, .telling, "Let messages show values of records.") { request, _ in request.options.showValues = true },
     // Meaning
     .init("--locale", "L", .meaning, "Language of collation, for example de or sv. Default: CLDR root; never the environment's.") {
@@ -179,7 +207,10 @@ extension RunOption {
 
   private static func count(_ option: String, _ value: FilePath, within range: ClosedRange<Int>) throws -> Int {
     guard let count = Quantity.count(text(value)), range.contains(count) else {
-      throw bad(option, value, range.upperBound == .max ? "a whole number of at least \(range.lowerBound)" : "a whole number in \(range.lowerBound)…\(range.upperBound)")
+      throw bad(
+        option, value,
+        range.upperBound == .max
+          ? "a whole number of at least \(range.lowerBound)" : "a whole number in \(range.lowerBound)…\(range.upperBound)")
     }
     return count
   }

@@ -5,7 +5,8 @@ enum SummaryText {
   static func lines(_ books: RunBooks, request: RunRequest) -> [String] {
     func records(_ count: Int) -> String { "\(Quantity.grouped(count)) \(count == 1 ? "record" : "records")" }
     var lines: [String] = []
-    let inputs = books.inputs.count == 1 ? books.inputs[0].name == "-" ? "standard input" : books.inputs[0].name : "\(books.inputs.count) inputs"
+    let inputs =
+      books.inputs.count == 1 ? books.inputs[0].name == "-" ? "standard input" : books.inputs[0].name : "\(books.inputs.count) inputs"
     var head = "read \(records(books.read)) from \(inputs), wrote \(Quantity.grouped(books.written))"
     if let output = request.output, output != "-" { head += " to \(output)" }
     head += " in \(Quantity.fixed(books.seconds, books.seconds < 10 ? 2 : 0)) s"

@@ -5,7 +5,8 @@ internal import Synchronization
 enum Terminal {
   static let isErrorTerminal = isatty(STDERR_FILENO) == 1
   /// Colours only on a terminal, and not where `NO_COLOR` asks for none (no-color.org).
-  static let hasColour = isErrorTerminal && getenv("NO_COLOR").map { $0.pointee == 0 } ?? true && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? false
+  static let hasColour =
+    isErrorTerminal && getenv("NO_COLOR").map { $0.pointee == 0 } ?? true && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? false
 
   /// Writes a line to standard error.
   static func error(_ text: String) { write(text + "\n", to: STDERR_FILENO) }

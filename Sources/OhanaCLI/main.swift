@@ -2,7 +2,11 @@ internal import Ohana
 
 // Arguments are taken as the bytes the kernel gave: a file name need not be UTF-8.
 let words = (1..<max(1, Int(CommandLine.argc))).map { index in
-  FilePath(bytes: Array(UnsafeBufferPointer(start: CommandLine.unsafeArgv[index]!, count: strlen(CommandLine.unsafeArgv[index]!)).map { UInt8(bitPattern: $0) }))
+  FilePath(
+    bytes: Array(
+      UnsafeBufferPointer(start: CommandLine.unsafeArgv[index]!, count: strlen(CommandLine.unsafeArgv[index]!)).map {
+        UInt8(bitPattern: $0)
+      }))
 }
 Descriptors.guardStandardOnes()
 exit(await OhanaTool.run(words))

@@ -58,7 +58,8 @@ public func drive(_ steps: [StageStep], _ batches: [RecordBatch], slotCount: Int
       tally += stage.tally
     }
     precondition(
-      counts.input + tally.made == counts.output + tally.dropped + tally.merged, "the books of step \(index) do not balance: \(counts) \(tally)")
+      counts.input + tally.made == counts.output + tally.dropped + tally.merged,
+      "the books of step \(index) do not balance: \(counts) \(tally)")
     queue = out
   }
   for batch in queue { body(batch) }

@@ -66,7 +66,8 @@ public final class Workdir {
     try process.run()
     process.waitUntilExit()
     let result = Result(
-      status: process.terminationStatus, out: try Data(contentsOf: outFile), err: String(decoding: try Data(contentsOf: errFile), as: UTF8.self))
+      status: process.terminationStatus, out: try Data(contentsOf: outFile),
+      err: String(decoding: try Data(contentsOf: errFile), as: UTF8.self))
     for file in [".stdout", ".stderr", ".stdin"] { try? FileManager.default.removeItem(at: url.appending(path: file)) }
     return result
   }

@@ -35,7 +35,9 @@ enum CheckCommand {
       if let fault = input.fault { lines.append("  \(fault)") }
     }
     for place in books.firstRejects { lines.append("  \(place)") }
-    if books.rejected > books.firstRejects.count { lines.append("  … and \(Quantity.grouped(books.rejected - books.firstRejects.count)) more") }
+    if books.rejected > books.firstRejects.count {
+      lines.append("  … and \(Quantity.grouped(books.rejected - books.firstRejects.count)) more")
+    }
     return lines
   }
 }

@@ -13,7 +13,9 @@ enum GenerateCommand {
   static func run(_ words: inout ArgumentWords) async throws -> Int32 {
     let parser = try PlainCommand.parse(&words, extra: help)
     let request = parser.request
-    if let surplus = request.inputs.first { throw OhanaError(.usage, "surplus-argument", "'\(surplus)' is not expected here", fix: "generate reads nothing") }
+    if let surplus = request.inputs.first {
+      throw OhanaError(.usage, "surplus-argument", "'\(surplus)' is not expected here", fix: "generate reads nothing")
+    }
     func number(_ option: String) throws -> Int? {
       guard let text = parser.extra[option] else { return nil }
       guard let count = Quantity.count(text) else { throw OhanaError(.usage, "bad-value", "\(option) '\(text)' is not a whole number") }
@@ -24,7 +26,9 @@ enum GenerateCommand {
     }
     var options = GenerateOptions(rows: rows, chunks: try number("--chunks") ?? 1, seed: request.options.seed)
     if let text = parser.extra["--duplicates"] {
-      guard let percent = Quantity.percent(text) else { throw OhanaError(.usage, "bad-value", "--duplicates '\(text)' is not a percentage such as 28%") }
+      guard let percent = Quantity.percent(text) else {
+        throw OhanaError(.usage, "bad-value", "--duplicates '\(text)' is not a percentage such as 28%")
+      }
       options.duplicatesInPercent = percent
     }
     if let text = parser.extra["--format"] {

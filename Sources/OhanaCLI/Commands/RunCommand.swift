@@ -54,7 +54,8 @@ enum RunCommand {
       let option = FilePath(word).optionParts.name
       if word == "--" { break }
       if RunOption.named(option) != nil, !entry.help.options.contains(where: { $0.name == option }) {
-        throw OhanaError(.usage, "misplaced-option", "\(option) is an option of the run, not of '\(name)'", fix: "put it in front of the first 'then'")
+        throw OhanaError(
+          .usage, "misplaced-option", "\(option) is an option of the run, not of '\(name)'", fix: "put it in front of the first 'then'")
       }
     }
     return try entry.parse(Array(words.dropFirst()))
@@ -76,7 +77,8 @@ enum StageCommand {
       if word == "--" {
         inputs += words.takeRest()
       } else if word == "then" {
-        throw OhanaError(.usage, "misplaced-then", "'then' chains stages behind 'ohana run'", fix: "ohana run INPUT… then \(entry.help.name) … then …")
+        throw OhanaError(
+          .usage, "misplaced-then", "'then' chains stages behind 'ohana run'", fix: "ohana run INPUT… then \(entry.help.name) … then …")
       } else if word.isOption, let option = entry.help.options.first(where: { $0.name == word.optionParts.name }) {
         stageWords.append(word.text)
         if option.value != nil, word.optionParts.value == nil, let value = words.take() { stageWords.append(value.text) }
@@ -100,7 +102,8 @@ enum ConvertCommand {
   static func run(_ words: inout ArgumentWords) async throws -> Int32 {
     let request = try PlainCommand.parse(&words).request
     guard request.output != nil || request.options.to != nil else {
-      throw OhanaError(.usage, "missing-output", "convert needs to know what to write", fix: "name an output with -o, or a format with --to")
+      throw OhanaError(
+        .usage, "missing-output", "convert needs to know what to write", fix: "name an output with -o, or a format with --to")
     }
     return try await RunCommand.run(request)
   }

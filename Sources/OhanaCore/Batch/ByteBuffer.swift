@@ -1,4 +1,3 @@
-
 /// A growable run of raw bytes: the arena of a batch, and the text a writer makes.
 ///
 /// Memory is malloc'ed and never shrinks by itself, so that a recycled buffer costs no new pages. There are always at least

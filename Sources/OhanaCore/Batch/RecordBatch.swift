@@ -195,7 +195,9 @@ extension RecordBatch {
   /// - Parameter inPlace: the value replaces the one the record holds, nested or not (`normalize`). Otherwise (`set`) a nested value is
   ///   left alone and the new one becomes a member of that whole name.
   @inlinable @inline(__always)
-  public final func overlay(_ slot: Int, of record: Int, offset: Int, length: Int, kind: ValueKind, encoding: TextEncoding = .plain, inPlace: Bool) {
+  public final func overlay(
+    _ slot: Int, of record: Int, offset: Int, length: Int, kind: ValueKind, encoding: TextEncoding = .plain, inPlace: Bool
+  ) {
     let index = record &* slotCount &+ slot
     var span = fieldStorage.base[index]
     span.offset = UInt32(truncatingIfNeeded: offset)

@@ -1,4 +1,3 @@
-
 /// Turning encoded string values into text. Inputs come from readers, which have validated them; nothing here can fail.
 public enum TextDecoding {
   /// Appends the text of a JSON string body (between its quotes) to `out`.

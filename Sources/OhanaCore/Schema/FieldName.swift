@@ -61,7 +61,9 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         index += 1
         if index == text.count { return nil }
       case UInt8(ascii: "["):
-        guard !needsKey || !steps.isEmpty, let close = text[index...].firstIndex(of: UInt8(ascii: "]")), close > index + 1 else { return nil }
+        guard !needsKey || !steps.isEmpty, let close = text[index...].firstIndex(of: UInt8(ascii: "]")), close > index + 1 else {
+          return nil
+        }
         if !key.isEmpty { steps.append(.key(key)) }
         key = []
         var number = 0

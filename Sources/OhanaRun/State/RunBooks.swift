@@ -76,7 +76,8 @@ public struct RunBooks: Sendable, Equatable, Codable {
       return "read \(read) + made \(made) is not written \(written) + rejected \(rejected) + dropped \(dropped) + merged \(merged)"
     }
     for input in inputs where input.read + input.made != input.written + input.rejected + input.dropped + input.merged {
-      return "input \(input.name): read \(input.read) + made \(input.made) is not written \(input.written) + rejected \(input.rejected) + dropped \(input.dropped) + merged \(input.merged)"
+      return
+        "input \(input.name): read \(input.read) + made \(input.made) is not written \(input.written) + rejected \(input.rejected) + dropped \(input.dropped) + merged \(input.merged)"
     }
     return nil
   }
@@ -88,7 +89,8 @@ extension RunBooks {
   /// - Parameters:
   ///   - steps: the pipeline's steps, for the stage each belongs to; `sink` is the index of the last.
   init(
-    stages planned: [any PlannedStage], steps: [Pipeline.Step], counts: FlowCounts, ledger: LedgerStage.Totals, sources: [FilePath], sink: Int
+    stages planned: [any PlannedStage], steps: [Pipeline.Step], counts: FlowCounts, ledger: LedgerStage.Totals, sources: [FilePath],
+    sink: Int
   ) {
     self.init()
     stoppedEarly = counts.stoppedEarly

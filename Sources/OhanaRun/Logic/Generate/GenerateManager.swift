@@ -23,7 +23,8 @@ public struct GenerateManager: Sendable {
     let pattern = output ?? "-"
     let name = try ChunkName(pattern)
     guard name != nil || options.chunks == 1 else {
-      throw OhanaError(.usage, "missing-number", "\(options.chunks) chunks need {n} in the name of the output", fix: "for example -o 'part-{n}.ndjson.gz'")
+      throw OhanaError(
+        .usage, "missing-number", "\(options.chunks) chunks need {n} in the name of the output", fix: "for example -o 'part-{n}.ndjson.gz'")
     }
     var files: [OutputFile] = []
     do {

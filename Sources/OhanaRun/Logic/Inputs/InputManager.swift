@@ -50,7 +50,9 @@ struct InputManager: Sendable {
   func probe(_ paths: [FilePath], options: RunOptions) throws -> [ProbedInput] {
     var inputs: [ProbedInput] = []
     for path in paths { inputs.append(try probe(path, options: options)) }
-    guard let first = inputs.first(where: { $0.format == .csv }), let other = inputs.first(where: { $0.format == .ndjson }) else { return inputs }
+    guard let first = inputs.first(where: { $0.format == .csv }), let other = inputs.first(where: { $0.format == .ndjson }) else {
+      return inputs
+    }
     throw OhanaError(
       .usage, "mixed-formats", at: .init(other.path), "this input is NDJSON, and \(first.path) is CSV",
       fix: "convert one of them first, or say --from")

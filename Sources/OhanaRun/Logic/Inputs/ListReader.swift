@@ -61,7 +61,8 @@ struct ListReader: Sendable {
   private func names(_ fields: [FieldName]?, of input: ProbedInput) throws -> [FieldName] {
     guard let columns = input.header?.columns else {
       guard let fields else {
-        throw OhanaError(.usage, "missing-field", at: .init(input.path), "an NDJSON list needs a named key", fix: "key by a field of the list")
+        throw OhanaError(
+          .usage, "missing-field", at: .init(input.path), "an NDJSON list needs a named key", fix: "key by a field of the list")
       }
       return fields
     }

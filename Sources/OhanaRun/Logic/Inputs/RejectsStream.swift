@@ -70,7 +70,8 @@ final class RejectsStream: ByteStream, @unchecked Sendable {  // because one pie
     _ = try parser.process(batch)
     if let reject = batch.rejects.first {
       throw OhanaError(
-        .badInput, reject.reason.rawValue, at: .init(path, line: reject.line + 1, byte: reject.column), "this is no file of rejects: \(reject.detail)")
+        .badInput, reject.reason.rawValue, at: .init(path, line: reject.line + 1, byte: reject.column),
+        "this is no file of rejects: \(reject.detail)")
     }
     return true
   }
@@ -92,7 +93,8 @@ final class RejectsStream: ByteStream, @unchecked Sendable {  // because one pie
       }
       return kind
     default:
-      throw OhanaError(.badInput, "no-rejects", at: .init(path), "this is no file of rejects: a record lacks its format", fix: "leave --from out")
+      throw OhanaError(
+        .badInput, "no-rejects", at: .init(path), "this is no file of rejects: a record lacks its format", fix: "leave --from out")
     }
   }
 

@@ -96,7 +96,9 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
   ///   - head: what the file begins with now.
   ///   - open: makes the other file.
   func widen(to width: Int, head: [UInt8], options: CSVWriterOptions, useZlib: Bool, open: () throws -> OutputFile) async throws {
-    guard CSVPadder.isNeeded(stretches, fullWidth: width), case .file(let old) = place, let finished = old.target.temporaryPath else { return }
+    guard CSVPadder.isNeeded(stretches, fullWidth: width), case .file(let old) = place, let finished = old.target.temporaryPath else {
+      return
+    }
     let stream = try openByteStream(finished, codec: useZlib ? .zlib : .fast).stream
     let file = try open()
     do {

@@ -12,7 +12,9 @@ enum PlanText {
     rows.append(("inputs", "\(plan.inputs.count) \(plan.inputs.count == 1 ? "file" : "files") of \(format), \(total)"))
     let fields = plan.schema.sourceFields.map(\.name.description).joined(separator: ", ")
     rows.append(("reads", fields.isEmpty ? "record boundaries only, and checks every value" : fields))
-    if let columns = plan.schema.columns { rows.append(("columns", columns.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", "))) }
+    if let columns = plan.schema.columns {
+      rows.append(("columns", columns.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")))
+    }
 
     var piece: [String] = ["read"]
     for stage in plan.stages {

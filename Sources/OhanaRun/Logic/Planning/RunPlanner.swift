@@ -39,7 +39,9 @@ struct RunPlanner: Sendable {
     let unionColumns = Self.union(probed)
     var schema = RecordSchema(columns: sourceFormat == .csv ? unionColumns : nil, optional: options.optional)
     let hasSideOutputs = request.stages.contains { $0.opensOutput }
-    if sourceFormat == .csv, sink.place != .nowhere || hasSideOutputs, hasSideOutputs || !Self.passesThrough(probed, columns: unionColumns, sink: sink, options: options) {
+    if sourceFormat == .csv, sink.place != .nowhere || hasSideOutputs,
+      hasSideOutputs || !Self.passesThrough(probed, columns: unionColumns, sink: sink, options: options)
+    {
       try schema.makeExplicitIfColumnar()
     }
 
@@ -81,7 +83,8 @@ struct RunPlanner: Sendable {
       let parser = NDJSONParser(fields: schema.sourceFields, wantsMembers: wantsMembers, maxRecordBytes: options.maxRecord)
       found = { (parser.foundFields, parser.keyNames) }
       steps.append(.init(.row(parser)))
-    case .csv: steps.append(.init(.row(CSVParser(fields: schema.sourceFields, slotCount: schema.slotCount, marksVerbatim: layout.isSourceAsIs))))
+    case .csv:
+      steps.append(.init(.row(CSVParser(fields: schema.sourceFields, slotCount: schema.slotCount, marksVerbatim: layout.isSourceAsIs))))
     }
     steps.append(.init(.ordered(NumberingStage())))
     if let collector, table == nil { steps += collector.steps.map { .init($0) } }
@@ -159,7 +162,11 @@ struct RunPlanner: Sendable {
 
   /// A CSV record's own bytes can be its output: all inputs and the output share dialect and columns.
   private static func passesThrough(_ inputs: [ProbedInput], columns: [[UInt8]], sink: SinkPlan, options: RunOptions) -> Bool {
-    guard sink.format == .csv, sink.delimiter == UInt8(ascii: ","), !options.quoteAll, !options.crlf, options.columns == nil else { return false }
-    return inputs.allSatisfy { $0.header.map { $0.dialect.isDefault && $0.dialect.nulls.isEmpty && ($0.columns == columns || $0.columns.isEmpty) } ?? true }
+    guard sink.format == .csv, sink.delimiter == UInt8(ascii: ","), !options.quoteAll, !options.crlf, options.columns == nil else {
+      return false
+    }
+    return inputs.allSatisfy {
+      $0.header.map { $0.dialect.isDefault && $0.dialect.nulls.isEmpty && ($0.columns == columns || $0.columns.isEmpty) } ?? true
+    }
   }
 }

@@ -42,7 +42,8 @@ struct SinkPlan: Sendable {
     let hasNumber = name?.bytes.firstRange(of: Array("{n".utf8)) != nil
     if let records = options.chunkRecords {
       guard let name, !isStandard, hasNumber else {
-        throw OhanaError(.usage, "missing-number", "--chunk-records needs {n} in the name of the output", fix: "for example -o 'part-{n:3}.ndjson.gz'")
+        throw OhanaError(
+          .usage, "missing-number", "--chunk-records needs {n} in the name of the output", fix: "for example -o 'part-{n:3}.ndjson.gz'")
       }
       place = .chunks(pattern: name, records: records)
     } else if let name, !isStandard {
@@ -78,7 +79,8 @@ struct SinkPlan: Sendable {
     let text = String(decoding: name.lastComponent.bytes, as: UTF8.self).lowercased()
     let bare = text.hasSuffix(".gz") ? String(text.dropLast(3)) : text
     for (ending, kind) in [(".vcf", "vCard"), (".ldif", "LDIF"), (".parquet", "Parquet"), (".xlsx", "Excel")] where bare.hasSuffix(ending) {
-      throw OhanaError(.usage, "unknown-format", at: .init(name), "there is no writer for \(kind)", fix: "name a .ndjson or .csv file, or say --to")
+      throw OhanaError(
+        .usage, "unknown-format", at: .init(name), "there is no writer for \(kind)", fix: "name a .ndjson or .csv file, or say --to")
     }
     if bare.hasSuffix(".tsv") || bare.hasSuffix(".tab") { return (.csv, UInt8(ascii: "\t")) }
     return (FormatSniffer.format(of: name) ?? fallback, UInt8(ascii: ","))

@@ -111,7 +111,8 @@ public final class Run: Sendable {
     let manager = InputManager()
     let paths = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
     let outputs = try OutputSet(
-      options, inputs: paths, pool: scheduler, compressors: MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: 0).compressors)
+      options, inputs: paths, pool: scheduler,
+      compressors: MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: 0).compressors)
     defer { outputs.discard() }
     var probed = try manager.probe(paths, options: options)
     let sink = try self.sink(probed)
@@ -126,7 +127,9 @@ public final class Run: Sendable {
     }
     let plan = try planner.plan(request, probed: probed, sink: sink, threads: threads, outputs: outputs, table: table)
     outcome.notes += Self.notes(plan)
-    state.withLock { $0.progress.bytesTotal = probed.reduce(0 as Int?) { total, input in total.flatMap { total in input.size.map { total + $0 } } } }
+    state.withLock {
+      $0.progress.bytesTotal = probed.reduce(0 as Int?) { total, input in total.flatMap { total in input.size.map { total + $0 } } }
+    }
     do {
       let counts = try await run(plan, scheduler: scheduler)
       outcome.books = RunBooks(
