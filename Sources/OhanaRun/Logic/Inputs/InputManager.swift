@@ -64,12 +64,13 @@ struct InputManager: Sendable {
     let (head, stream) = try PrefixedByteStream.peek(text, count: Self.headBytes)
     let format = try rejects?.format ?? format(of: path, head: head, options: options)
     var input = ProbedInput(path: path, format: format, size: size)
+    let isOnce = path == "-" || size == nil
     switch format {
-    case .ndjson: if size == nil { input.open = stream }
+    case .ndjson: if isOnce { input.open = stream }
     case .csv:
       let (header, bytes) = try CSVHeader.scan(stream, dialect: Self.dialect(options, path, rejects), source: path)
       input.header = header
-      if size == nil { input.open = PrefixedByteStream(bytes, then: stream) }
+      if isOnce { input.open = PrefixedByteStream(bytes, then: stream) }
     }
     return input
   }
