@@ -83,8 +83,11 @@ struct CSVRecordScanner: Sendable {
   ///
   /// - Parameters:
   ///   - end: behind the last byte in hand; `isEnd` if no more will come.
+  ///   - isContent: `end` is behind the record's last cell, its line end already taken off: a CR there is text.
   ///   - cells: emptied, and filled with the record's cells.
-  func scan(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int, isEnd: Bool, cells: CSVCellList? = nil) -> Outcome {
+  func scan(
+    _ base: UnsafePointer<UInt8>, from start: Int, to end: Int, isEnd: Bool, isContent: Bool = false, cells: CSVCellList? = nil
+  ) -> Outcome {
     cells?.count = 0
     let limit = maxRecordBytes > end - start ? Int.max - 4 : start + maxRecordBytes
     var cell = start
@@ -160,7 +163,7 @@ struct CSVRecordScanner: Sendable {
         if size < 0 { return Outcome(kind: .incomplete) }
       }
       // The CR of CRLF, or of an input that was cut between the two. An escaped one is text.
-      if !endsWithCR, contentEnd > cell, base[contentEnd - 1] == 0x0d, escape > 255 || !endsEscaped(base, cell, contentEnd) { contentEnd -= 1 }
+      if !endsWithCR, !isContent, contentEnd > cell, base[contentEnd - 1] == 0x0d, escape > 255 || !endsEscaped(base, cell, contentEnd) { contentEnd -= 1 }
       if contentEnd - start > maxRecordBytes { return Outcome(kind: .tooLong, fault: contentEnd, state: .bare) }
       cells?.append(CSVCell(start: UInt32(truncatingIfNeeded: cell), end: UInt32(truncatingIfNeeded: contentEnd), flags: flags))
       return Outcome(kind: .record, contentEnd: contentEnd, next: next + size)

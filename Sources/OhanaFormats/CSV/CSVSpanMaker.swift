@@ -74,7 +74,7 @@ struct CSVSpanMaker {
     return span
   }
 
-  private func isNull(_ text: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+  func isNull(_ text: UnsafePointer<UInt8>, _ count: Int) -> Bool {
     nulls.contains { null in null.count == count && null.withUnsafeBufferPointer { $0.elementsEqual(UnsafeBufferPointer(start: text, count: count)) } }
   }
 

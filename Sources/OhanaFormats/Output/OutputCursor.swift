@@ -58,12 +58,6 @@ struct OutputCursor {
     at += count
   }
 
-  /// Puts eight bytes, the first of them the lowest, `offset` bytes behind the end without moving it. Room must have been reserved.
-  @inline(__always)
-  func storeWord(_ word: UInt64, at offset: Int) {
-    UnsafeMutableRawPointer(at + offset).storeBytes(of: word.littleEndian, as: UInt64.self)
-  }
-
   /// Makes `count` bytes that were stored behind the end part of the text.
   @inline(__always)
   mutating func advance(_ count: Int) { at += count }

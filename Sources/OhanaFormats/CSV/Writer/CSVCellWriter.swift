@@ -1,150 +1,128 @@
+internal import CStructural
 internal import OhanaCore
 
-/// Writes cells, quoted where they have to be (RFC 4180 section 2).
-///
-/// null is an empty cell and `""` a quoted one; in a file of one column null is written `""` too, since an empty line is no record.
-/// Sources need ``ByteBuffer/padding`` readable bytes behind them, like those of ``OutputCursor``.
+/// Writes cells behind one another. Sources must have ``ByteBuffer/padding`` readable bytes behind them.
 struct CSVCellWriter {
-  var cursor: OutputCursor
-  private let options: CSVWriterOptions
-  private let columnCount: Int
-  private let delimiterPattern: UInt64
+  let delimiter: UInt8
+  let quotesAll: Bool
+  let endsWithCRLF: Bool
+  let delimitsAny: Bool
 
-  private static let low: UInt64 = 0x0101_0101_0101_0101
-  private static let high: UInt64 = 0x8080_8080_8080_8080
-
-  init(_ options: CSVWriterOptions, columnCount: Int, cursor: OutputCursor) {
-    self.options = options
-    self.columnCount = columnCount
-    self.cursor = cursor
-    delimiterPattern = Self.low &* UInt64(options.delimiter)
+  init(_ options: CSVWriterOptions) {
+    delimiter = options.delimiter
+    quotesAll = options.quotesAll
+    endsWithCRLF = options.endsWithCRLF
+    // Bytes a number, `true` or `false` may hold.
+    delimitsAny = quotesAll || "0123456789+-.eEtrufals".utf8.contains(options.delimiter)
   }
 
+  /// Text that needs no decoding. Nothing at all is `""`: an empty string, not null.
   @inline(__always)
-  mutating func beginCell(_ index: Int) {
-    if index > 0 { cursor.append(options.delimiter) }
-  }
-
-  @inline(__always)
-  mutating func endRecord() {
-    if options.endsWithCRLF { cursor.append(0x0d) }
-    cursor.append(0x0a)
-  }
-
-  @inline(__always)
-  mutating func null() {
-    if columnCount == 1 { cursor.append("\"\"") }
-  }
-
-  /// A cell of this text.
-  @inline(__always)
-  mutating func text(_ start: UnsafePointer<UInt8>, _ count: Int) {
-    if count == 0 || options.quotesAll { return quoted(start, count) }
-    cursor.reserve(count &+ 8)
-    var index = 0
-    while index < count {
-      var word = UInt64(littleEndian: UnsafeRawPointer(start + index).loadUnaligned(as: UInt64.self))
-      let rest = count &- index
-      if rest < 8 {  // what lies behind the text becomes zeros, which need no quotes
-        word &= (1 as UInt64) << UInt64(rest &* 8) &- 1
-      }
-      let quote = word ^ (Self.low &* 0x22)
-      let feed = word ^ (Self.low &* 0x0a)
-      let ret = word ^ (Self.low &* 0x0d)
-      let delimiter = word ^ delimiterPattern
-      let found =
-        ((quote &- Self.low) & ~quote) | ((feed &- Self.low) & ~feed) | ((ret &- Self.low) & ~ret) | ((delimiter &- Self.low) & ~delimiter)
-      if found & Self.high != 0 { return quoted(start, count) }
-      cursor.storeWord(word, at: index)
-      index &+= 8
+  func append(text: UnsafePointer<UInt8>, _ count: Int, to out: inout OutputCursor) {
+    out.reserve(count &+ 32)
+    if !quotesAll, count > 0, !ohana_csv_copy_cell(out.at, text, count, delimiter, 0x22) {
+      out.advance(count)
+      return
     }
-    cursor.advance(count)
+    appendQuoted(text, count, to: &out)
   }
 
   @inline(never)
-  private mutating func quoted(_ start: UnsafePointer<UInt8>, _ count: Int) {
-    cursor.append(UInt8(ascii: "\""))
-    var next = start
-    let end = start + count
-    while next < end, let found = memchr(next, 0x22, end - next) {
-      let quote = UnsafePointer(found.assumingMemoryBound(to: UInt8.self))
-      cursor.append(next, quote - next + 1)
-      cursor.append(UInt8(ascii: "\""))
-      next = quote + 1
+  func appendQuoted(_ text: UnsafePointer<UInt8>, _ count: Int, to out: inout OutputCursor) {
+    out.reserve(2 &* count &+ 32)
+    var at = out.at
+    at[0] = 0x22
+    at += 1
+    var next = text
+    let end = text + count
+    while next < end {
+      guard let found = memchr(next, 0x22, end - next) else { break }
+      let size = UnsafePointer(found.assumingMemoryBound(to: UInt8.self)) - next + 1
+      at.update(from: next, count: size)
+      at[size] = 0x22
+      at += size + 1
+      next += size
     }
-    if next < end { cursor.append(next, end - next) }
-    cursor.append(UInt8(ascii: "\""))
+    at.update(from: next, count: end - next)
+    at += end - next
+    at[0] = 0x22
+    out.advance(at + 1 - out.at)
   }
 
-  /// A cell of a field's value; see ``CSVCellText`` for arrays.
+  /// The cell of a value; `isOnly` in a one-column file, where a null must not become a blank line.
   @inline(__always)
-  mutating func value(_ span: FieldSpan, _ base: UnsafePointer<UInt8>, _ lists: CSVCellText) {
-    switch span.kind {
-    case .missing, .null: null()
-    case .string where span.encoding == .plain: text(base + Int(span.offset), Int(span.length))
-    case .number: text(base + Int(span.offset), Int(span.length))
-    default: rare(span, base, lists)
+  func append(_ span: FieldSpan, _ base: UnsafePointer<UInt8>, isOnly: Bool, _ scratch: ByteBuffer, to out: inout OutputCursor) {
+    if span.kind == .string, span.encoding == .plain {
+      append(text: base + Int(span.offset), Int(span.length), to: &out)
+    } else if span.kind.rawValue <= ValueKind.null.rawValue {
+      if isOnly { appendQuoted(base, 0, to: &out) }
+    } else if span.kind == .number, !delimitsAny {
+      out.append(base + Int(span.offset), Int(span.length))
+    } else {
+      appendOther(span, base, isOnly: isOnly, scratch, to: &out)
     }
   }
 
   @inline(never)
-  private mutating func rare(_ span: FieldSpan, _ base: UnsafePointer<UInt8>, _ lists: CSVCellText) {
-    if let decoded = lists.text(of: span, base) { text(decoded.baseAddress!, decoded.count) } else { null() }
-  }
-}
-
-/// The text of a cell whose value is no plain text.
-final class CSVCellText {
-  private let scratch = ByteBuffer(capacity: 256)
-  private let item = ByteBuffer(capacity: 256)
-
-  /// nil for an empty array, which is an empty cell. Arrays of scalars join with `;`; other ones, also those with null or an item that
-  /// holds `;`, and objects are JSON text. Valid until the next call.
-  func text(of span: FieldSpan, _ base: UnsafePointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
-    scratch.removeAll()
+  private func appendOther(_ span: FieldSpan, _ base: UnsafePointer<UInt8>, isOnly: Bool, _ scratch: ByteBuffer, to out: inout OutputCursor) {
     let bytes = UnsafeBufferPointer(start: base + Int(span.offset), count: Int(span.length))
+    scratch.removeAll()
     switch span.kind {
-    case .missing, .null: return nil
+    case .missing, .null: return
     case .true: scratch.append("true")
     case .false: scratch.append("false")
-    case .number: scratch.append(bytes)
-    case .string: append(span, bytes, to: scratch)
-    case .object: JSONScanner.appendCompact(bytes, to: scratch)
-    case .array:
-      var elements = JSONElements(of: span, in: base)
-      var count = 0
-      while let element = elements.next() {
-        guard appendItem(element, base, isFirst: count == 0) else {
-          scratch.removeAll()
-          JSONScanner.appendCompact(bytes, to: scratch)
-          return scratch.bytes
-        }
-        count += 1
+    case .number: return append(text: base + Int(span.offset), Int(span.length), to: &out)
+    case .string:
+      if span.encoding == .csv {
+        TextDecoding.appendCSV(bytes, to: scratch)
+      } else {
+        TextDecoding.appendJSON(bytes, to: scratch)
       }
-      if count == 0 { return nil }
+    case .array:
+      guard Self.appendList(span, base, to: scratch) else {
+        if isOnly { appendQuoted(base, 0, to: &out) }
+        return
+      }
+    case .object: JSONScanner.appendCompact(bytes, to: scratch)
     }
-    return scratch.bytes
+    append(text: scratch.base, scratch.count, to: &out)
   }
 
-  private func append(_ span: FieldSpan, _ bytes: UnsafeBufferPointer<UInt8>, to out: ByteBuffer) {
-    switch span.encoding {
-    case .plain: out.append(bytes)
-    case .json: TextDecoding.appendJSON(bytes, to: out)
-    case .csv: TextDecoding.appendCSV(bytes, to: out)
+  /// The text of an array's cell: scalars joined with `;`, compact JSON for an array that holds an object, array, null, or text with a
+  /// `;`. Returns false for `[]`, which is an empty cell.
+  private static func appendList(_ span: FieldSpan, _ base: UnsafePointer<UInt8>, to out: ByteBuffer) -> Bool {
+    var elements = JSONElements(of: span, in: base)
+    var isEmpty = true
+    while let element = elements.next() {
+      let start = out.count
+      if !isEmpty { out.append(UInt8(ascii: ";")) }
+      let textStart = out.count
+      isEmpty = false
+      let bytes = UnsafeBufferPointer(start: base + Int(element.offset), count: Int(element.length))
+      var isScalar = true
+      switch element.kind {
+      case .string: if element.encoding == .json { TextDecoding.appendJSON(bytes, to: out) } else { out.append(bytes) }
+      case .number: out.append(bytes)
+      case .true: out.append("true")
+      case .false: out.append("false")
+      default: isScalar = false
+      }
+      if !isScalar || memchr(out.base + textStart, Int32(UInt8(ascii: ";")), out.count - textStart) != nil {
+        out.count = start
+        out.removeAll()
+        JSONScanner.appendCompact(UnsafeBufferPointer(start: base + Int(span.offset), count: Int(span.length)), to: out)
+        return true
+      }
     }
+    return !isEmpty
   }
 
-  private func appendItem(_ element: FieldSpan, _ base: UnsafePointer<UInt8>, isFirst: Bool) -> Bool {
-    if !isFirst { scratch.append(UInt8(ascii: ";")) }
-    item.removeAll()
-    switch element.kind {
-    case .true: item.append("true")
-    case .false: item.append("false")
-    case .number, .string: append(element, UnsafeBufferPointer(start: base + Int(element.offset), count: Int(element.length)), to: item)
-    case .missing, .null, .array, .object: return false
-    }
-    if item.bytes.contains(UInt8(ascii: ";")) { return false }
-    scratch.append(item.bytes)
-    return true
+  @inline(__always)
+  func appendDelimiter(to out: inout OutputCursor) { out.append(delimiter) }
+
+  @inline(__always)
+  func endRow(_ out: inout OutputCursor) {
+    if endsWithCRLF { out.append(0x0d) }
+    out.append(0x0a)
   }
 }

@@ -1,32 +1,37 @@
 internal import OhanaCore
 internal import Synchronization
 
-/// The columns of a CSV output at one point of the stream: a prefix of all it will have.
+/// The columns of a CSV output at one point of the stream: a prefix of all it will have. Never changes.
 public final class CSVColumns: Sendable {
+  /// Names in order, all different.
   public let names: [[UInt8]]
-  /// Where in `names` a column stands.
-  let index: [[UInt8]: Int]
+  private let numbers: [[UInt8]: Int]
 
+  /// Repeated names count once.
   public init(_ names: [[UInt8]]) {
-    self.names = names
-    var index: [[UInt8]: Int] = [:]
-    for (place, name) in names.enumerated() where index[name] == nil { index[name] = place }
-    self.index = index
+    var numbers: [[UInt8]: Int] = [:]
+    self.names = names.filter { name in
+      guard numbers[name] == nil else { return false }
+      numbers[name] = numbers.count
+      return true
+    }
+    self.numbers = numbers
   }
+
+  var count: Int { names.count }
+
+  /// Place of a column, from 0.
+  func number(of name: [UInt8]) -> Int? { numbers[name] }
 }
 
 /// The columns of a CSV output that is made of NDJSON records, as they are met: the union of the keys, in input order. Grows in stream
 /// order only, so that it does not depend on threads.
 public final class CSVColumnTable: Sendable {
-  /// A column as a batch has met it.
-  struct Found: Sendable, Equatable {
-    var name: [UInt8]
-    /// Found by going into a nested value.
-    var isNested: Bool
-  }
   private struct State {
     var columns = CSVColumns([])
-    var isNested: [Bool] = []
+    /// How a record leads to the column, by its name: one key for a member, more for a value within objects.
+    var paths: [[UInt8]: [[UInt8]]] = [:]
+    var names: [[UInt8]] = []
   }
 
   public static let maxColumns = 4_096
@@ -39,36 +44,60 @@ public final class CSVColumnTable: Sendable {
 
   /// Adds what a batch has met and returns the columns from there on.
   ///
-  /// - Throws: `badInput`: `too-many-columns`, or `column-conflict` for a flat and a nested value under one name.
-  func merge(_ found: [Found]) throws(OhanaError) -> CSVColumns {
+  /// - Throws: `badInput`: `too-many-columns`, or `column-conflict` for two kinds of value under one name, naming both.
+  func merge(_ list: CSVColumnList) throws(OhanaError) -> CSVColumns {
     try state.withLock { state throws(OhanaError) in
-      var fresh: [Found] = []
-      for column in found {
-        let known = state.columns.index[column.name].map { state.isNested[$0] } ?? fresh.first { $0.name == column.name }?.isNested
-        if let known {
-          if known != column.isNested { throw Self.conflict(column.name) }
-        } else {
-          fresh.append(column)
-        }
-      }
-      guard !fresh.isEmpty else { return state.columns }
-      guard state.columns.names.count + fresh.count <= Self.maxColumns else {
-        throw OhanaError(
-          .badInput, "too-many-columns", "the records have more than \(Self.maxColumns) different keys, each of which would be a column",
-          fix: "name the columns to write with --columns A,B,…")
-      }
-      state.columns = CSVColumns(state.columns.names + fresh.map(\.name))
-      state.isNested += fresh.map(\.isNested)
+      let before = state.names.count
+      if before == 0 { for path in list.opening { try Self.add(path, &state) } }
+      for path in list.paths { try Self.add(path, &state) }
+      if state.names.count > before { state.columns = CSVColumns(state.names) }
       return state.columns
     }
   }
 
-  static func conflict(_ name: [UInt8]) -> OhanaError {
-    let text = String(decoding: name, as: UTF8.self)
-    let dot = text.lastIndex(of: ".") ?? text.startIndex
+  /// Whether there is a column of this name, or one within an object of this name.
+  func holds(_ name: [UInt8]) -> Bool {
+    state.withLock { state in state.paths[name] != nil || state.paths.values.contains { $0.count > 1 && $0[0] == name } }
+  }
+
+  private static func add(_ path: [[UInt8]], _ state: inout State) throws(OhanaError) {
+    let name = CSVColumnList.name(path)
+    if let known = state.paths[name] {
+      if known != path { throw conflict(name, known, path) }
+      return
+    }
+    guard state.names.count < maxColumns else {
+      throw OhanaError(
+        .badInput, "too-many-columns", "the records have more than \(maxColumns) different keys, each of which would be a column",
+        fix: "name the columns to write with --columns A,B,…")
+    }
+    state.paths[name] = path
+    state.names.append(name)
+  }
+
+  private static func conflict(_ name: [UInt8], _ a: [[UInt8]], _ b: [[UInt8]]) -> OhanaError {
+    func text(_ path: [[UInt8]]) -> String {
+      let keys = path.map { "'\(String(decoding: $0, as: UTF8.self))'" }
+      return keys.count == 1 ? "the member \(keys[0])" : keys.reversed().joined(separator: " in ")
+    }
     return OhanaError(
-      .badInput, "column-conflict", field: text,
-      "a member called '\(text)' and a member '\(text[dot...].dropFirst())' within '\(text[..<dot])' would share one column",
+      .badInput, "column-conflict", field: String(decoding: name, as: UTF8.self), "\(text(a)) and \(text(b)) would share one column",
       fix: "rename or drop one of them first")
   }
+}
+
+/// Column paths of the records of one batch, each once, in the order of their first appearance.
+final class CSVColumnList: Sendable, Equatable {
+  let paths: [[[UInt8]]]
+  /// The same of the batch's first record, fields of an explicit layout that it lacks included: counts for the stream's first record.
+  let opening: [[[UInt8]]]
+
+  init(_ paths: [[[UInt8]]], opening: [[[UInt8]]] = []) {
+    self.paths = paths
+    self.opening = opening
+  }
+  static func == (a: CSVColumnList, b: CSVColumnList) -> Bool { a.paths == b.paths && a.opening == b.opening }
+
+  /// The name of the column for a path: `address.city`.
+  static func name(_ path: [[UInt8]]) -> [UInt8] { path.count == 1 ? path[0] : Array(path.joined(separator: [UInt8(ascii: ".")])) }
 }

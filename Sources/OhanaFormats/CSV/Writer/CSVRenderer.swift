@@ -5,7 +5,10 @@ internal import Synchronization
 ///
 /// - CSV records that no stage reshaped pass with their own bytes where these are what would be written; others are read again.
 /// - An explicit layout writes its slots, a column each.
-/// - NDJSON records are spread over columns: see ``CSVColumnCollector``.
+/// - NDJSON records are spread over columns, objects under names like `address.city`: see ``CSVColumnCollector``.
+///
+/// null and missing are empty cells (`""` in a one-column file, where a blank line would be no record), an empty string is `""`. Numbers
+/// keep their spelling. An array of scalars is its items joined with `;`, any other array its JSON text, `[]` an empty cell.
 public final class CSVRenderer: RecordRenderer {
   /// Which columns a row has.
   public enum Columns: Sendable {
@@ -17,160 +20,187 @@ public final class CSVRenderer: RecordRenderer {
     case collected(CSVColumnTable)
   }
 
-  private let layout: RecordLayout
-  private let options: CSVWriterOptions
-  private let columns: Columns
-  private let shape: CSVShape
-  private let sourceDialect: CSVDialect?
-  private let sourceWidth: Int
-  private let pool = Mutex<[Scratch]>([])
-
-  private final class Scratch: @unchecked Sendable {  // because one piece of work has it at a time
-    let lists = CSVCellText()
-    let spreader: CSVSpreader
-    let cells = CSVCellList()
-    let text = ByteBuffer(capacity: 256)
-    init(_ shape: CSVShape) { spreader = CSVSpreader(shape) }
+  private enum Work {
+    case slots([Int])
+    case ownBytes(CSVDialect, width: Int)
+    case fixed(CSVColumns)
+    case collected(CSVColumnTable)
   }
+
+  private let layout: RecordLayout
+  private let work: Work
+  private let cells: CSVCellWriter
+  private let pool = Mutex<[CSVRendererScratch]>([])
+  private let rows = Mutex<[CSVRowScratch]>([])
 
   /// - Parameters:
   ///   - fields: what the reader was asked for.
   ///   - source: dialect and number of columns of a CSV source whose records may pass; nil for other sources.
+  /// - Precondition: a layout that follows a CSV source is the source's as it is, and `options` let its bytes pass.
   public init(
     layout: RecordLayout, fields: [RecordSchema.SourceField], columns: Columns, options: CSVWriterOptions = CSVWriterOptions(),
     source: (dialect: CSVDialect, width: Int)? = nil
   ) {
-    precondition(source == nil || !layout.followsSource || layout.isSourceAsIs, "a CSV record whose shape changes needs an explicit layout")
     self.layout = layout
-    self.options = options
-    self.columns = columns
-    sourceDialect = source?.dialect
-    sourceWidth = source?.width ?? 0
-    shape = CSVShape(layout: layout, fields: fields)
+    cells = CSVCellWriter(options)
+    switch columns {
+    case .layout:
+      if let source, layout.followsSource {
+        precondition(layout.isSourceAsIs, "a CSV record whose shape changes needs an explicit layout")
+        precondition(options.passesOwnBytes, "own bytes are comma-separated, with minimal quotes and LF")
+        work = .ownBytes(source.dialect, width: source.width)
+      } else {
+        work = .slots(layout.entries.map(\.slot))
+      }
+    case .fixed(let names): work = .fixed(CSVColumns(names))
+    case .collected(let table): work = .collected(table)
+    }
   }
 
-  /// - Throws: ``OhanaError`` (`badInput`, `column-conflict`) for two values of a record under one column.
+  /// - Throws: ``OhanaError`` (`badInput`, `column-conflict`) for two values of a record under one column, or one under none.
   public func process(_ batch: RecordBatch) throws -> StageTally {
     batch.output.removeAll()
     batch.outputCount = 0
-    let scratch = pool.withLock { $0.popLast() } ?? Scratch(shape)
-    defer { pool.withLock { $0.append(scratch) } }
-    if let sourceDialect, layout.isSourceAsIs {
-      writeAsIs(batch, sourceDialect, scratch)
-    } else {
-      switch columns {
-      case .layout: writeEntries(batch, scratch)
-      case .fixed(let names): try writeSpread(batch, CSVColumns(names), scratch, isFixed: true)
-      case .collected(let table):
-        // In front of a breaker more columns may come: rows are provisional then, see ``CSVPadder``.
-        let provisional = batch.writerState as? CSVColumns
-        let known = provisional ?? table.columns
-        batch.outputWidth = known.names.count
-        try writeSpread(batch, known, scratch, isFixed: false, isProvisional: provisional != nil)
-      }
+    switch work {
+    case .slots(let slots): withScratch { writeColumns(batch, slots, $0) }
+    case .ownBytes(let dialect, let width): withScratch { writeOwnBytes(batch, dialect, width, $0) }
+    case .fixed(let columns): try writeRows(batch, columns, isFixed: true, isComplete: true)
+    case .collected(let table):
+      // In front of a breaker more columns may come: a null in the only column is a blank line then, which the padder mends.
+      let provisional = batch.writerState as? CSVColumns
+      let columns = provisional ?? table.columns
+      batch.outputWidth = columns.count
+      try writeRows(batch, columns, isFixed: false, isComplete: provisional == nil)
     }
     batch.outputCount = batch.selectedCount
     return StageTally()
   }
 
-  // MARK: Own bytes
+  private func withScratch(_ body: (CSVRendererScratch) -> Void) {
+    let scratch = pool.withLock { $0.popLast() } ?? CSVRendererScratch()
+    body(scratch)
+    pool.withLock { $0.append(scratch) }
+  }
 
-  private func writeAsIs(_ batch: RecordBatch, _ dialect: CSVDialect, _ scratch: Scratch) {
+  private func writeRows(_ batch: RecordBatch, _ columns: CSVColumns, isFixed: Bool, isComplete: Bool) throws {
+    let scratch = rows.withLock { $0.popLast() } ?? CSVRowScratch(layout)
+    defer { rows.withLock { $0.append(scratch) } }
+    scratch.begin(batch, columns)
+    var row = CSVRow(
+      scratch, columns: columns, isFixed: isFixed, cells: cells, isOnly: isComplete && columns.count == 1, output: batch.output)
+    row.out.reserve(batch.arena.count)
+    for index in 0..<batch.selectedCount { try row.write(record: Int(batch.selection[index]), of: batch, layout) }
+    row.out.finish()
+  }
+
+  private func writeColumns(_ batch: RecordBatch, _ slots: [Int], _ scratch: CSVRendererScratch) {
+    let base = UnsafePointer(batch.arena.base)
+    let fields = batch.fields
+    let selection = batch.selection
+    let slotCount = batch.slotCount
+    let cells = cells
+    let text = scratch.text
+    var out = OutputCursor(batch.output)
+    out.reserve(batch.arena.count)
+    slots.withUnsafeBufferPointer { slots in
+      let isOnly = slots.count == 1
+      for index in 0..<batch.selectedCount {
+        let row = fields + Int(selection[index]) &* slotCount
+        for column in 0..<slots.count {
+          if column > 0 { cells.appendDelimiter(to: &out) }
+          cells.append(row[slots[column]], base, isOnly: isOnly, text, to: &out)
+        }
+        cells.endRow(&out)
+      }
+    }
+    out.finish()
+  }
+
+  private func writeOwnBytes(_ batch: RecordBatch, _ dialect: CSVDialect, _ columnCount: Int, _ scratch: CSVRendererScratch) {
     let base = UnsafePointer(batch.arena.base)
     let records = batch.records
     let selection = batch.selection
-    var writer = CSVCellWriter(options, columnCount: sourceWidth, cursor: OutputCursor(batch.output))
-    let scanner = CSVRecordScanner(dialect)
-    var index = 0
     let count = batch.selectedCount
-    while index < count {
-      let record = records[Int(selection[index])]
-      if record.flags.contains(.verbatim) {
-        // Records that lie one behind the other, with one LF between them, are copied at once.
-        let start = Int(record.offset)
-        var end = start + Int(record.length)
-        index += 1
-        while index < count {
-          let next = records[Int(selection[index])]
-          guard next.flags.contains(.verbatim), Int(next.offset) == end + 1, base[end] == 0x0a else { break }
-          end = Int(next.offset) + Int(next.length)
-          index += 1
-        }
-        writer.cursor.append(base + start, end - start)
-        writer.cursor.append(0x0a)
-      } else {
-        rewrite(base, Int(record.offset), Int(record.length), scanner, dialect, &writer, scratch)
-        index += 1
-      }
-    }
-    writer.cursor.finish()
-  }
-
-  /// A record that is legal in itself but not spelled as we would.
-  private func rewrite(
-    _ base: UnsafePointer<UInt8>, _ start: Int, _ length: Int, _ scanner: CSVRecordScanner, _ dialect: CSVDialect, _ writer: inout CSVCellWriter,
-    _ scratch: Scratch
-  ) {
-    let cells = scratch.cells
-    _ = scanner.scan(base, from: start, to: start + length, isEnd: true, cells: cells)
-    for column in 0..<sourceWidth {
-      writer.beginCell(column)
-      guard column < cells.count else {
-        writer.null()
+    var out = OutputCursor(batch.output)
+    out.reserve(batch.arena.count)
+    // Records that lie one behind the other with an LF between are copied as one run.
+    var start = 0
+    var end = 0
+    for index in 0..<count {
+      let span = records[Int(selection[index])]
+      let offset = Int(span.offset)
+      guard span.flags.contains(.verbatim) else {
+        if end > start { copy(base, start, end, to: &out) }
+        (start, end) = (0, 0)
+        rewrite(base, offset, offset &+ Int(span.length), dialect, columnCount, scratch, to: &out)
         continue
       }
-      let cell = cells.base[column]
-      if cell.flags & CSVCell.quoted == 0, cell.start == cell.end {
-        writer.null()
+      if end == start || offset != end &+ 1 || base[end] != 0x0a {
+        if end > start { copy(base, start, end, to: &out) }
+        start = offset
+      }
+      end = offset &+ Int(span.length)
+    }
+    if end > start { copy(base, start, end, to: &out) }
+    out.finish()
+  }
+
+  @inline(__always)
+  private func copy(_ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int, to out: inout OutputCursor) {
+    out.append(base + start, end &- start)
+    out.append(0x0a)
+  }
+
+  /// Reads a record's own bytes again and writes its cells.
+  private func rewrite(
+    _ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ dialect: CSVDialect, _ columnCount: Int, _ scratch: CSVRendererScratch,
+    to out: inout OutputCursor
+  ) {
+    let (scanner, spans) = scratch.reader(dialect)
+    let list = scratch.cells
+    _ = scanner.scan(base, from: start, to: end, isEnd: true, isContent: true, cells: list)
+    for column in 0..<columnCount {
+      if column > 0 { cells.appendDelimiter(to: &out) }
+      if column >= list.count {
+        if columnCount == 1 { cells.appendQuoted(base, 0, to: &out) }
+        continue
+      }
+      let cell = list.base[column]
+      let isQuoted = cell.flags & CSVCell.quoted != 0
+      if !isQuoted && cell.start == cell.end || spans.hasNulls && isNull(cell, base, scanner, spans, scratch) {
+        if columnCount == 1 { cells.appendQuoted(base, 0, to: &out) }
+        continue
+      }
+      if cell.flags & (CSVCell.doubled | CSVCell.escaped) == 0 {
+        cells.append(text: base + Int(cell.start), Int(cell.end - cell.start), to: &out)
       } else {
         scratch.text.removeAll()
-        CSVCellDecoding.append(cell, of: base, quote: dialect.quoteCode, escape: dialect.escapeCode, to: scratch.text)
-        writer.text(scratch.text.base, scratch.text.count)
+        CSVCellDecoding.append(cell, of: base, quote: scanner.quote, escape: scanner.escape, to: scratch.text)
+        cells.append(text: scratch.text.base, scratch.text.count, to: &out)
       }
     }
-    writer.endRecord()
+    cells.endRow(&out)
   }
 
-  // MARK: Slots
-
-  private func writeEntries(_ batch: RecordBatch, _ scratch: Scratch) {
-    let base = UnsafePointer(batch.arena.base)
-    let slots = layout.entries.map(\.slot)
-    let fields = batch.fields
-    let slotCount = batch.slotCount
-    let selection = batch.selection
-    var writer = CSVCellWriter(options, columnCount: slots.count, cursor: OutputCursor(batch.output))
-    slots.withUnsafeBufferPointer { slots in
-      for index in 0..<batch.selectedCount {
-        let row = fields + Int(selection[index]) * slotCount
-        for column in 0..<slots.count {
-          writer.beginCell(column)
-          writer.value(row[slots[column]], base, scratch.lists)
-        }
-        writer.endRecord()
-      }
-    }
-    writer.cursor.finish()
+  private func isNull(_ cell: CSVCell, _ base: UnsafePointer<UInt8>, _ scanner: CSVRecordScanner, _ spans: CSVSpanMaker, _ scratch: CSVRendererScratch) -> Bool {
+    if cell.flags & CSVCell.doubled == 0, spans.isNull(base + Int(cell.start), Int(cell.end - cell.start)) { return true }
+    guard cell.flags & (CSVCell.doubled | CSVCell.escaped) != 0 else { return false }
+    scratch.text.removeAll()
+    CSVCellDecoding.append(cell, of: base, quote: scanner.quote, escape: scanner.escape, to: scratch.text)
+    return spans.isNull(scratch.text.base, scratch.text.count)
   }
+}
 
-  // MARK: Members
+/// Memory of one piece of rendering at a time.
+final class CSVRendererScratch: @unchecked Sendable {  // because the pool hands it to one piece of work at a time
+  let text = ByteBuffer()
+  let cells = CSVCellList()
+  private var cached: (dialect: CSVDialect, scanner: CSVRecordScanner, spans: CSVSpanMaker)?
 
-  private func writeSpread(_ batch: RecordBatch, _ columns: CSVColumns, _ scratch: Scratch, isFixed: Bool, isProvisional: Bool = false) throws {
-    let base = UnsafePointer(batch.arena.base)
-    let width = columns.names.count
-    let spreader = scratch.spreader
-    spreader.begin(batch, columns, isFixed: isFixed)
-    let selection = batch.selection
-    var writer = CSVCellWriter(options, columnCount: isProvisional ? max(2, width) : width, cursor: OutputCursor(batch.output))
-    for index in 0..<batch.selectedCount {
-      try spreader.spread(Int(selection[index]), of: batch)
-      let row = spreader.row
-      for column in 0..<width {
-        writer.beginCell(column)
-        writer.value(row[column], base, scratch.lists)
-      }
-      writer.endRecord()
-    }
-    writer.cursor.finish()
+  func reader(_ dialect: CSVDialect) -> (CSVRecordScanner, CSVSpanMaker) {
+    if let cached { return (cached.scanner, cached.spans) }
+    let made = (dialect: dialect, scanner: CSVRecordScanner(dialect), spans: CSVSpanMaker(dialect))
+    cached = made
+    return (made.scanner, made.spans)
   }
 }

@@ -1,0 +1,242 @@
+internal import OhanaCore
+
+/// Memory of one piece of rendering at a time.
+final class CSVRowScratch: @unchecked Sendable {  // because the pool hands it to one piece of work at a time
+  let text = ByteBuffer()
+  let splicer: NDJSONSplicer
+  /// A record with its edits, as JSON.
+  let edited = ByteBuffer()
+  /// Top-level keys as spelled in the text, and decoded: `a\nb` may be either, and means two things.
+  private(set) var spelled = CSVKeyNode(path: [])
+  private(set) var decoded = CSVKeyNode(path: [])
+  private var size = 0
+  private var columns: CSVColumns?
+  /// Column of each key of the batch's member table, and where it stands below `decoded`.
+  private(set) var keyColumns: [Int] = []
+  private(set) var keyChildren: [Int] = []
+  /// Column of each entry of an explicit layout.
+  private(set) var entryColumns: [Int] = []
+  private let layout: RecordLayout
+  /// A row whose values do not come in the order of the columns; all missing between two rows.
+  private(set) var spans = UnsafeMutablePointer<FieldSpan>.allocate(capacity: 0)
+  private(set) var depths = UnsafeMutablePointer<UInt16>.allocate(capacity: 0)
+  private var width = 0
+
+  init(_ layout: RecordLayout) {
+    self.layout = layout
+    splicer = NDJSONSplicer(layout)
+  }
+  deinit {
+    spans.deallocate()
+    depths.deallocate()
+  }
+
+  /// Prepares for a batch whose rows have these columns.
+  func begin(_ batch: RecordBatch, _ columns: CSVColumns) {
+    if self.columns !== columns || size > 4 * CSVColumnTable.maxColumns {
+      spelled = CSVKeyNode(path: [])
+      decoded = CSVKeyNode(path: [])
+      size = 0
+      self.columns = columns
+      if columns.count > width {
+        spans.deallocate()
+        depths.deallocate()
+        width = columns.count
+        spans = .allocate(capacity: width)
+        depths = .allocate(capacity: width)
+        spans.initialize(repeating: .missing, count: width)
+        depths.initialize(repeating: 0, count: width)
+      }
+      entryColumns = layout.entries.map { columns.number(of: $0.name) ?? -1 }
+    }
+    keyColumns = batch.members.keys.map { columns.number(of: $0) ?? -1 }
+    keyChildren = batch.members.keys.map { key in key.withUnsafeBufferPointer { child(of: decoded, $0, .plain, hint: 0) } }
+  }
+
+  @inline(__always)
+  func child(of node: CSVKeyNode, _ raw: UnsafeBufferPointer<UInt8>, _ encoding: TextEncoding, hint: Int) -> Int {
+    node.child(raw, encoding, hint: hint) { path in
+      size += 1
+      return columns?.number(of: CSVColumnList.name(path)) ?? -1
+    }
+  }
+}
+
+/// The row being written.
+///
+/// Values are written at once while they come in the order of the columns; at the first that does not, the row is begun again with all
+/// its values put into place first.
+struct CSVRow {
+  var out: OutputCursor
+  private let scratch: CSVRowScratch
+  private let columns: CSVColumns
+  private let cells: CSVCellWriter
+  private let isOnly: Bool
+  /// The user named the columns: what has none is left out.
+  private let isFixed: Bool
+  private let width: Int
+  /// Column behind the value written last.
+  private var next = 0
+  private var isScattered = false
+
+  init(_ scratch: CSVRowScratch, columns: CSVColumns, isFixed: Bool, cells: CSVCellWriter, isOnly: Bool, output: ByteBuffer) {
+    self.isFixed = isFixed
+    self.scratch = scratch
+    self.columns = columns
+    self.cells = cells
+    self.isOnly = isOnly
+    width = columns.count
+    out = OutputCursor(output)
+  }
+
+  mutating func write(record: Int, of batch: RecordBatch, _ layout: RecordLayout) throws {
+    let start = out.count
+    next = 0
+    isScattered = false
+    if try !values(record, batch, layout) {
+      out.rewind(to: start)
+      isScattered = true
+      do { _ = try values(record, batch, layout) } catch {
+        clear()
+        throw error
+      }
+    }
+  }
+
+  /// Walks the record's values and writes the row. Returns false where they are not in order.
+  private mutating func values(_ record: Int, _ batch: RecordBatch, _ layout: RecordLayout) throws -> Bool {
+    var base = UnsafePointer(batch.arena.base)
+    if !layout.followsSource {
+      let row = batch.fields + record * batch.slotCount
+      for index in 0..<layout.entries.count {
+        let span = row[layout.entries[index].slot]
+        if span.kind == .missing { continue }
+        let isWritten: Bool
+        if span.kind == .object {
+          let child = layout.entries[index].name.withUnsafeBufferPointer { scratch.child(of: scratch.decoded, $0, .plain, hint: index) }
+          isWritten = try object(span, column: scratch.entryColumns[index], scratch.decoded, child, base, depth: 1)
+        } else {
+          isWritten = try value(span, column: scratch.entryColumns[index], base, depth: 1) { layout.entries[index].name }
+        }
+        if !isWritten { return false }
+      }
+      end(base)
+      return true
+    }
+    let span = batch.records[record]
+    var open = Int(span.offset)
+    if span.flags.contains(.repeatsKey) || !layout.isSourceAsIs && scratch.splicer.hasEdits(record, of: batch, span) {
+      scratch.edited.removeAll()
+      var edited = OutputCursor(scratch.edited)
+      try scratch.splicer.write(record, of: batch, to: &edited)
+      edited.finish()
+      base = UnsafePointer(scratch.edited.base)
+      open = 0
+    } else if !batch.hasOrigins, record < batch.members.recordCount {
+      let members = batch.members
+      for index in Int(members.starts[record])..<Int(members.starts[record + 1]) {
+        let member = members.members[index]
+        let key = Int(member.key)
+        let isWritten =
+          member.span.kind == .object
+          ? try object(member.span, column: scratch.keyColumns[key], scratch.decoded, scratch.keyChildren[key], base, depth: 1)
+          : try value(member.span, column: scratch.keyColumns[key], base, depth: 1) { members.keys[key] }
+        if !isWritten { return false }
+      }
+      end(base)
+      return true
+    }
+    // The record's own text: it has been sorted or spilled, or edited.
+    let whole = FieldSpan(offset: UInt32(truncatingIfNeeded: JSONScanner.skipWhitespace(base, open)), length: 0, kind: .object)
+    if try !membersOf(whole, scratch.spelled, base, depth: 1) { return false }
+    end(base)
+    return true
+  }
+
+  private mutating func membersOf(_ span: FieldSpan, _ node: CSVKeyNode, _ base: UnsafePointer<UInt8>, depth: UInt16) throws -> Bool {
+    var members = JSONMembers(of: span, in: base)
+    var place = 0
+    while let member = members.next() {
+      let child = scratch.child(of: node, member.rawKey(in: base), member.keyEncoding, hint: place)
+      place = child + 1
+      let column = node.children[child].column
+      let isWritten =
+        member.value.kind == .object
+        ? try object(member.value, column: column, node, child, base, depth: depth)
+        : try value(member.value, column: column, base, depth: depth) { CSVColumnList.name(node.children[child].path) }
+      if !isWritten { return false }
+    }
+    return true
+  }
+
+  /// An object becomes the columns of what it holds. Where the user named a column just so, that has the object's JSON text.
+  private mutating func object(
+    _ span: FieldSpan, column: Int, _ node: CSVKeyNode, _ child: Int, _ base: UnsafePointer<UInt8>, depth: UInt16
+  ) throws -> Bool {
+    if isFixed, column >= 0, try !value(span, column: column, base, depth: depth, name: { [] }) { return false }
+    return try membersOf(span, node.node(below: child), base, depth: depth + 1)
+  }
+
+  /// Puts a value into its column. Returns false if it comes too late to be written at once.
+  @inline(__always)
+  private mutating func value(
+    _ span: FieldSpan, column: Int, _ base: UnsafePointer<UInt8>, depth: UInt16, name: () -> [UInt8]
+  ) throws -> Bool {
+    if column < 0 { return try noColumn(span, name) }
+    if isScattered { return try put(span, column, depth) }
+    if column < next { return false }
+    while next < column {
+      if next > 0 { cells.appendDelimiter(to: &out) }
+      next &+= 1
+    }
+    if column > 0 { cells.appendDelimiter(to: &out) }
+    cells.append(span, base, isOnly: isOnly, scratch.text, to: &out)
+    next = column &+ 1
+    return true
+  }
+
+  private func noColumn(_ span: FieldSpan, _ name: () -> [UInt8]) throws -> Bool {
+    if isFixed { return true }
+    throw OhanaError(
+      .badInput, "unknown-column", field: String(decoding: name(), as: UTF8.self), "a record has a value for which there is no column",
+      fix: "name the wanted columns with --columns A,B,…")
+  }
+
+  private func put(_ span: FieldSpan, _ column: Int, _ depth: UInt16) throws -> Bool {
+    if scratch.depths[column] != 0, scratch.depths[column] != depth {
+      throw OhanaError(
+        .badInput, "column-conflict", field: String(decoding: columns.names[column], as: UTF8.self),
+        "a record holds this name both as a field and within an object", fix: "rename or drop one of the two")
+    }
+    scratch.depths[column] = depth
+    scratch.spans[column] = span
+    return true
+  }
+
+  private mutating func end(_ base: UnsafePointer<UInt8>) {
+    if isScattered {
+      for column in 0..<width {
+        if column > 0 { cells.appendDelimiter(to: &out) }
+        cells.append(scratch.spans[column], base, isOnly: isOnly, scratch.text, to: &out)
+      }
+      clear()
+    } else {
+      if next == 0, isOnly { cells.appendQuoted(base, 0, to: &out) }
+      while next < width {
+        if next > 0 { cells.appendDelimiter(to: &out) }
+        next &+= 1
+      }
+    }
+    cells.endRow(&out)
+  }
+
+  private func clear() {
+    scratch.spans.update(repeating: .missing, count: width)
+    scratch.depths.update(repeating: 0, count: width)
+  }
+}
+
+extension OutputCursor {
+  /// Takes back what was written behind the first `count` bytes.
+  mutating func rewind(to count: Int) { advance(count - self.count) }
+}
