@@ -23,7 +23,10 @@ struct InputManager: Sendable {
   /// Opens an input's text: decompressed, converted to UTF-8, faults turned into ends.
   func openText(_ path: FilePath, options: RunOptions) throws -> (stream: any ByteStream, size: Int?) {
     let opened = try openByteStream(path, codec: options.useZlib ? .zlib : .fast)
-    let whole = FaultRecordingStream(opened.stream)
+    let (head, text) = try PrefixedByteStream.peek(FaultRecordingStream(opened.stream), count: 4)
+    // A byte order mark knows better than an option for all inputs.
+    let encoding = try InputEncoding.marked(by: head.bytes) ?? options.encoding.flatMap { try InputEncoding.named($0) }
+    let whole: any ByteStream = encoding.map { TranscodingByteStream(text, from: $0) } ?? text
     return (options.from == .rejects ? try RejectsStream(whole, path: path) : whole, opened.fileSize)
   }
 
