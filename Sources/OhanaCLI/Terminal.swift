@@ -24,7 +24,7 @@ enum Terminal {
   /// What went wrong with ``print(_:)``; nil too if whoever read it has had enough.
   static var outputFailure: OhanaError? {
     guard let number = failure.withLock({ $0 }), number != EPIPE else { return nil }
-    return OhanaError.system(number, "write to", "standard output")
+    return OhanaError.system(number, "write", "standard output")
   }
 
   /// Columns of the terminal that standard output is; 120 if it is none.

@@ -22,6 +22,7 @@ extension OhanaError {
     case EFBIG: return make("disk-full", "cannot \(doing): the file would be larger than allowed", "raise the limit (ulimit -f)")
     case EPIPE: return make("closed-pipe", "cannot \(doing): the reader closed the pipe", "")
     case EMFILE, ENFILE: return make("too-many-files", "cannot \(doing): too many open files", "raise the limit (ulimit -n)")
+    case EBADF: return make("closed", "cannot \(doing): it is closed", "name a file instead")
     case ELOOP: return make("io-error", "cannot \(doing): too many symbolic links", "check the name")
     case ENAMETOOLONG: return make("io-error", "cannot \(doing): the name is too long", "choose a shorter name")
     default: return make("io-error", "cannot \(doing): \(String(cString: strerror(number)))", "")

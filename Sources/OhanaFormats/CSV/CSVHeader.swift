@@ -84,6 +84,14 @@ public struct CSVHeader: Sendable, Equatable {
     return (header, head)
   }
 
+  /// The header of an input without a byte in it.
+  public static func empty(_ dialect: CSVDialect) -> CSVHeader {
+    var dialect = dialect
+    dialect.delimiter = dialect.delimiter ?? CSVDialect.sniffedDelimiters[0]
+    dialect.lineEnd = dialect.lineEnd ?? .lineFeed
+    return CSVHeader(dialect: dialect, columns: [], declaredCount: 0, dataOffset: 0, blankLines: 0)
+  }
+
   /// Columns for the cells that records have beyond the header, up to `width` cells: `column_N` (`--ragged pad`).
   public mutating func widen(by width: Int) {
     guard width > columns.count else { return }
@@ -102,7 +110,12 @@ public struct CSVHeader: Sendable, Equatable {
       var at = (batch.readerState as? CSVBatchState)?.dataStart ?? 0
       while at < batch.arena.count {
         let outcome = scanner.scan(batch.arena.base, from: at, to: batch.arena.count, isEnd: true, cells: cells)
-        if outcome.kind == .record { width = max(width, cells.count) }
+        if outcome.kind == .record {
+          // Empty cells behind the last are dropped, not padded.
+          var used = cells.count
+          while used > width, cells.base[used - 1].end == cells.base[used - 1].start { used -= 1 }
+          width = max(width, used)
+        }
         guard outcome.next > at else { break }
         at = outcome.next
       }

@@ -13,6 +13,8 @@ struct ProbedInput: Sendable {
   var open: (any ByteStream)?
   /// Standard input that has to be read twice, put aside.
   var spooled: (any SpillFile)?
+  /// There is no byte in it, so it may pass for either format.
+  var isEmpty = false
 }
 
 /// Finds out what inputs are, and opens them. Holds nothing.
@@ -53,12 +55,29 @@ struct InputManager: Sendable {
   func probe(_ paths: [FilePath], options: RunOptions) throws -> [ProbedInput] {
     var inputs: [ProbedInput] = []
     for path in paths { inputs.append(try probe(path, options: options)) }
-    guard let first = inputs.first(where: { $0.format == .csv }), let other = inputs.first(where: { $0.format == .ndjson }) else {
-      return inputs
+    // Empty chunks are of the others' format, whatever their names say.
+    if let common = inputs.first(where: { !$0.isEmpty })?.format {
+      for index in inputs.indices where inputs[index].isEmpty && inputs[index].format != common {
+        let columns = common == .csv ? CSVHeader.empty(Self.dialect(options, inputs[index].path, nil)) : nil
+        (inputs[index].format, inputs[index].header) = (common, columns)
+      }
     }
+    guard let first = inputs.first(where: { $0.format == .csv }), let other = inputs.first(where: { $0.format == .ndjson }) else { return inputs }
     throw OhanaError(
       .usage, "mixed-formats", at: .init(other.path), "this input is NDJSON, and \(first.path) is CSV",
       fix: "convert one of them first, or say --from")
+  }
+
+  /// Looks for the widest record of each CSV input, for `--ragged pad`: reads them all once more, pipes from `spill`.
+  func widen(_ inputs: [ProbedInput], options: RunOptions, spill: any SpillStore) throws -> [ProbedInput] {
+    try inputs.map { input in
+      guard var header = input.header else { return input }
+      var widened = try spool(input, to: spill)
+      let stream = try widened.spooled.map { SpooledStream($0) } ?? openText(input.path, options: options).stream
+      try header.widen(byReading: stream, head: nil)
+      widened.header = header
+      return widened
+    }
   }
 
   func probe(_ path: FilePath, options: RunOptions) throws -> ProbedInput {
@@ -68,6 +87,7 @@ struct InputManager: Sendable {
     let format = try rejects?.format ?? format(of: path, head: head, options: options)
     var input = ProbedInput(path: path, format: format, size: size)
     let isOnce = path == "-" || size == nil
+    input.isEmpty = head.count == 0 && stream.fault == nil
     switch format {
     case .ndjson: if isOnce { input.open = stream }
     case .csv:

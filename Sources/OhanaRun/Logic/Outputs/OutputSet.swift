@@ -59,6 +59,9 @@ final class OutputSet: Sendable {
     return output
   }
 
+  /// Makes sure that a file written when all is over destroys nothing: the report.
+  func reserve(_ path: FilePath) throws { try checks.check(path) }
+
   /// Brings the rows of the main CSV output that were written before all columns were known to their full width.
   func widen(to columns: [[UInt8]], options: RunOptions) async throws {
     guard let output = state.withLock({ $0.outputs.first { $0.role == .main } }) else { return }

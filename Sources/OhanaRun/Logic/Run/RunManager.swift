@@ -44,6 +44,7 @@ public final class Run: Sendable {
     var runner: PipelineRunner?
     var signal: Int32?
     var isCancelled = false
+    var hasReservedReport = false
     var progress = Progress()
     var began: UInt64 = 0
   }
@@ -91,15 +92,27 @@ public final class Run: Sendable {
       outcome.error = OhanaError(.io, "unknown", "\(error)")
     }
     outcome.books.seconds = progress.seconds
-    if let path = request.options.report {
+    if let path = request.options.report, mayReport(outcome, at: path) {
       do {
-        try ReportManager().write(outcome, to: path, overwrites: true)
+        try ReportManager().write(outcome, to: path, overwrites: request.options.overwrite)
       } catch let error as OhanaError {
         outcome.error = outcome.error ?? error
       } catch {}
     }
     outcome.signal = state.withLock { $0.signal }
     return outcome
+  }
+
+  /// A report takes the place of no input, no other output, and without `--overwrite` of no file; a run that failed before it looked at
+  /// its outputs is looked at here.
+  private func mayReport(_ outcome: RunOutcome, at path: FilePath) -> Bool {
+    if state.withLock({ $0.hasReservedReport }) { return outcome.error?.code != "output-twice" }
+    do {
+      try OutputChecks(inputs: request.inputs, overwrites: request.options.overwrite).check(path)
+      return outcome.error.map { !$0.code.hasPrefix("output-") } ?? true
+    } catch {
+      return false
+    }
   }
 
   private func execute(_ outcome: inout RunOutcome) async throws {
@@ -114,7 +127,12 @@ public final class Run: Sendable {
       options, inputs: paths, pool: scheduler,
       compressors: MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: 0).compressors)
     defer { outputs.discard() }
+    if let report = options.report {
+      try outputs.reserve(report)
+      state.withLock { $0.hasReservedReport = true }
+    }
     var probed = try manager.probe(paths, options: options)
+    if options.ragged == .pad { probed = try manager.widen(probed, options: options, spill: spill) }
     let sink = try self.sink(probed)
     let planner = RunPlanner(inputs: manager, scheduler: scheduler, spill: spill)
     let request = effective(self.request)
@@ -126,7 +144,6 @@ public final class Run: Sendable {
       table = first.collector?.table
     }
     let plan = try planner.plan(request, probed: probed, sink: sink, threads: threads, outputs: outputs, table: table)
-    outcome.notes += Self.notes(plan)
     state.withLock {
       $0.progress.bytesTotal = probed.reduce(0 as Int?) { total, input in total.flatMap { total in input.size.map { total + $0 } } }
     }
@@ -135,6 +152,7 @@ public final class Run: Sendable {
       outcome.books = RunBooks(
         stages: plan.stages.map(\.stage), steps: plan.pipeline.steps, counts: counts, ledger: plan.ledger.totals, sources: paths,
         sink: plan.sinkStep)
+      outcome.notes += Self.notes(outcome.books, probed)
       try check(outcome.books, plan: plan)
       try await outputs.finish()
       if let table = plan.collector?.table { try await outputs.widen(to: table.columns.names, options: options) }
@@ -225,11 +243,12 @@ public final class Run: Sendable {
     }
   }
 
-  private static func notes(_ plan: RunPlan) -> [String] {
-    plan.inputs.compactMap { input in
-      if let size = input.size, size == 0 { return "\(input.path): the file is empty" }
-      if let header = input.header, header.columns.isEmpty { return "\(input.path): there is no record in it" }
-      return nil
+  /// Inputs that held nothing, where all were read.
+  private static func notes(_ books: RunBooks, _ inputs: [ProbedInput]) -> [String] {
+    if books.stoppedEarly { return [] }
+    return zip(books.inputs, inputs).compactMap { book, input in
+      guard book.read == 0, book.fault == nil else { return nil }
+      return "\(book.name): " + (input.isEmpty ? "the file is empty" : "there is no record in it")
     }
   }
 }
