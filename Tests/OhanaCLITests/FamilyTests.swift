@@ -55,7 +55,8 @@ import Testing
   @Test("from CSV, with a blank, an empty and an absent value failing alike")
   func csv() throws {
     let folder = try Workdir()
-    try folder.write("a.csv", "first,last,image\nMarge,Simpson,marge.png\nMom,,mom.png\nWednesday,Addams,wednesday.png\nHomer,Simpson,homer.png\n")
+    try folder.write(
+      "a.csv", "first,last,image\nMarge,Simpson,marge.png\nMom,,mom.png\nWednesday,Addams,wednesday.png\nHomer,Simpson,homer.png\n")
     try folder.write("b.csv", "image,first,last\n\"\",Maggie,Simpson\nmorticia.png,Morticia,Addams\ngomez.png,Gomez,Addams\n")
     try folder.write("c.csv", "first,last\nBae,Nobody\n")
     let result = try folder.run(["run", "a.csv", "b.csv", "c.csv", "--to", "ndjson"] + Self.chain)

@@ -12,7 +12,9 @@ enum Gzip {
     process.standardInput = input
     process.standardOutput = output
     try process.run()
-    let writer = Thread { input.fileHandleForWriting.write(Data(text.utf8)); try? input.fileHandleForWriting.close() }
+    let writer = Thread {
+      input.fileHandleForWriting.write(Data(text.utf8)); try? input.fileHandleForWriting.close()
+    }
     writer.start()
     let bytes = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
     process.waitUntilExit()
@@ -45,52 +47,71 @@ enum Gzip {
       "gz-002: a record may begin in one member and end in another",
       bytes: ["s.gz": try! ["{\"n\":\"a\"}\n{\"n\":\"b", "eta\"}\n{\"n\":", "\"c\"", "", "}\n"].flatMap { try Gzip.member($0) }],
       ["convert", "s.gz", "--to", "csv"], out: "n\na\nbeta\nc\n"),
-    ToolCase("gz-004: zeros behind the last member are padding", bytes: ["p.gz": members + [UInt8](repeating: 0, count: 100_000)], ["count", "p.gz"], out: "3\n"),
+    ToolCase(
+      "gz-004: zeros behind the last member are padding", bytes: ["p.gz": members + [UInt8](repeating: 0, count: 100_000)],
+      ["count", "p.gz"], out: "3\n"),
     ToolCase(
       "gz-005: other bytes there are a broken chunk", bytes: ["j.ndjson.gz": junk], ["convert", "j.ndjson.gz", "-o", "o.csv"], status: 3,
-      error: "j.ndjson.gz: bytes after the last gzip member are neither a member nor zeros, at compressed byte \(members.count + 1) (3 records before it are whole); get the file again, or keep the whole records before that with --on-bad-chunk skip",
+      error:
+        "j.ndjson.gz: bytes after the last gzip member are neither a member nor zeros, at compressed byte \(members.count + 1) (3 records before it are whole); get the file again, or keep the whole records before that with --on-bad-chunk skip",
       leavesNot: ["o.csv"]),
     ToolCase(
-      "gz-005: whose whole records can be had", bytes: ["j.ndjson.gz": junk], ["convert", "j.ndjson.gz", "-o", "o.csv", "--on-bad-chunk", "skip"], status: 3,
+      "gz-005: whose whole records can be had", bytes: ["j.ndjson.gz": junk],
+      ["convert", "j.ndjson.gz", "-o", "o.csv", "--on-bad-chunk", "skip"], status: 3,
       says: ["3 records before it are whole", "what was whole before it is published"], leaves: ["o.csv": csv]),
     ToolCase(
-      "gz-005: and the chunks behind it", bytes: ["a.gz": junk, "b.gz": members], ["convert", "a.gz", "b.gz", "-o", "o.csv", "--on-bad-chunk", "skip"], status: 3,
+      "gz-005: and the chunks behind it", bytes: ["a.gz": junk, "b.gz": members],
+      ["convert", "a.gz", "b.gz", "-o", "o.csv", "--on-bad-chunk", "skip"], status: 3,
       leaves: ["o.csv": csv + "a\nb\nc\n"]),
     ToolCase(
       "gz-008: a file cut inside a header", bytes: ["c.gz": cutHeader], ["convert", "c.gz", "-o", "o.csv"], status: 3,
-      says: ["ohana: c.gz: unexpected end of compressed data after byte \(cutHeader.count) (3 records before it are whole)"], leavesNot: ["o.csv"]),
+      says: ["ohana: c.gz: unexpected end of compressed data after byte \(cutHeader.count) (3 records before it are whole)"],
+      leavesNot: ["o.csv"]),
     ToolCase(
       "gz-008: a file of five bytes", bytes: ["c.gz": [0x1f, 0x8b, 8, 0, 0]], ["count", "c.gz"], status: 3, out: "",
       says: ["ohana: c.gz: unexpected end of compressed data after byte 5 (0 records"]),
     ToolCase(
-      "gz-013: all header fields at once", bytes: ["f.gz": try! Gzip.member("{\"n\":\"a\"}\n", flags: 0x1c, fields: all)], ["count", "f.gz"], out: "1\n"),
-    ToolCase(
-      "gz-014: a name of 4 MiB", bytes: ["f.gz": try! Gzip.member("{\"n\":\"a\"}\n", flags: 8, fields: [UInt8](repeating: 0x6e, count: 4 << 20) + [0])],
+      "gz-013: all header fields at once", bytes: ["f.gz": try! Gzip.member("{\"n\":\"a\"}\n", flags: 0x1c, fields: all)],
       ["count", "f.gz"], out: "1\n"),
     ToolCase(
-      "gz-017: plain text called .gz is read as what it is", ["p.ndjson.gz": "{\"n\":\"a\"}\n{\"n\":\"b\"}\n"], ["convert", "p.ndjson.gz", "-o", "o.csv"],
+      "gz-014: a name of 4 MiB",
+      bytes: ["f.gz": try! Gzip.member("{\"n\":\"a\"}\n", flags: 8, fields: [UInt8](repeating: 0x6e, count: 4 << 20) + [0])],
+      ["count", "f.gz"], out: "1\n"),
+    ToolCase(
+      "gz-017: plain text called .gz is read as what it is", ["p.ndjson.gz": "{\"n\":\"a\"}\n{\"n\":\"b\"}\n"],
+      ["convert", "p.ndjson.gz", "-o", "o.csv"],
       leaves: ["o.csv": "n\na\nb\n"]),
     ToolCase(
-      "gz-017: and gzip that is not called .gz", bytes: ["p.ndjson": members], ["convert", "p.ndjson", "-o", "o.csv"], leaves: ["o.csv": csv]),
-    ToolCase("gz-019: the content tells the format inside", bytes: ["contacts.gz": members], ["convert", "contacts.gz", "--to", "csv"], out: csv),
+      "gz-017: and gzip that is not called .gz", bytes: ["p.ndjson": members], ["convert", "p.ndjson", "-o", "o.csv"],
+      leaves: ["o.csv": csv]),
+    ToolCase(
+      "gz-019: the content tells the format inside", bytes: ["contacts.gz": members], ["convert", "contacts.gz", "--to", "csv"], out: csv),
     ToolCase("gz-019: json.gz is no CSV", bytes: ["contacts.json.gz": members], ["convert", "contacts.json.gz", "--to", "csv"], out: csv),
     ToolCase(
-      "gz-019: a name that says NDJSON is believed where the content does not speak, and refused with its line", bytes: ["a.ndjson.gz": try! Gzip.member("name,p\na,1\n")],
+      "gz-019: a name that says NDJSON is believed where the content does not speak, and refused with its line",
+      bytes: ["a.ndjson.gz": try! Gzip.member("name,p\na,1\n")],
       ["convert", "a.ndjson.gz", "--to", "csv"], status: 3, out: "", says: ["ohana: a.ndjson.gz:1:2: "]),
-    ToolCase("gz-019: --from overrules it", bytes: ["a.ndjson.gz": try! Gzip.member("name,p\na,1\n")], ["convert", "a.ndjson.gz", "--from", "csv", "--to", "csv"], out: "name,p\na,1\n"),
-    ToolCase("an empty member is 0 records", bytes: ["e.gz": try! Gzip.member("")], ["convert", "e.gz", "--to", "ndjson"], out: "", says: ["note: e.gz: "]),
+    ToolCase(
+      "gz-019: --from overrules it", bytes: ["a.ndjson.gz": try! Gzip.member("name,p\na,1\n")],
+      ["convert", "a.ndjson.gz", "--from", "csv", "--to", "csv"], out: "name,p\na,1\n"),
+    ToolCase(
+      "an empty member is 0 records", bytes: ["e.gz": try! Gzip.member("")], ["convert", "e.gz", "--to", "ndjson"], out: "",
+      says: ["note: e.gz: "]),
   ]
 
   @Test("give what is written", arguments: cases) func given(_ c: ToolCase) throws { try c.check() }
 
   /// gz-007, gz-010, gz-011: cut anywhere, a flipped byte of the checksum or the length.
-  @Test("gz-007, gz-010, gz-011: damage is told, and nothing is published", arguments: ["half", "last byte", "crc", "length", "data"], ["fast", "zlib"])
+  @Test(
+    "gz-007, gz-010, gz-011: damage is told, and nothing is published", arguments: ["half", "last byte", "crc", "length", "data"],
+    ["fast", "zlib"])
   func damage(kind: String, codec: String) throws {
     let folder = try Workdir()
     var bytes = try Gzip.member(Gzip.lines)
     let expected: String
     switch kind {
-    case "half": (bytes, expected) = (Array(bytes.prefix(bytes.count / 2)), "unexpected end of compressed data after byte \(bytes.count / 2)")
+    case "half":
+      (bytes, expected) = (Array(bytes.prefix(bytes.count / 2)), "unexpected end of compressed data after byte \(bytes.count / 2)")
     case "last byte": (bytes, expected) = (bytes.dropLast(), "unexpected end of compressed data")
     case "crc":
       bytes[bytes.count - 8] ^= 1
@@ -118,23 +139,32 @@ enum Gzip {
     #expect(skip.status == 3)
     let whole = try folder.text("s.ndjson")
     #expect(kind == "data" || Gzip.lines.hasPrefix(whole) && whole.hasSuffix("}\n") && whole.count > 100)
-    #expect(skip.err.contains("(\(kind == "data" ? "" : String(whole.split(separator: "\n").count).count == 4 ? "1,000" : String(whole.split(separator: "\n").count))") || kind == "data")
+    #expect(
+      skip.err.contains(
+        "(\(kind == "data" ? "" : String(whole.split(separator: "\n").count).count == 4 ? "1,000" : String(whole.split(separator: "\n").count))"
+      ) || kind == "data")
   }
 
   @Test("gz-016: the first records of a large file come without the rest") func head() throws {
     let folder = try Workdir()
     // A member that lasts for ever: the reader must stop by itself.
     let result = try folder.run(
-      [], shell: "( echo name,email; yes 'Kim,kim@example.com' ) | gzip -1 | timeout 20 \"$OHANA\" head -n 3 - ; echo ${PIPESTATUS[1]} ${PIPESTATUS[2]}")
+      [],
+      shell:
+        "( echo name,email; yes 'Kim,kim@example.com' ) | gzip -1 | timeout 20 \"$OHANA\" head -n 3 - ; echo ${PIPESTATUS[1]} ${PIPESTATUS[2]}"
+    )
     #expect(result.text == "name,email\nKim,kim@example.com\nKim,kim@example.com\nKim,kim@example.com\n141 0\n", "\(result.err)")
   }
 
   @Test("a bomb is read in bounded memory") func bomb() throws {
     let folder = try Workdir()
     // 150 MB of one record out of 0.7 MB; too long for --max-record, so it is rejected without being held.
-    let result = try folder.run([], shell: "( printf '{\"n\":\"a\"}\\n{\"n\":\"'; head -c 150000000 /dev/zero | tr '\\0' x; printf '\"}\\n{\"n\":\"b\"}\\n' ) | gzip -1 > bomb.gz; "
-      + "python3 -c \"import resource,subprocess,sys; p=subprocess.run([sys.argv[1],'convert','bomb.gz','--to','ndjson','--max-rejects','1','--memory','64M','--max-record','8M']); "
-      + "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss//1024); sys.exit(p.returncode)\" \"$OHANA\"")
+    let result = try folder.run(
+      [],
+      shell:
+        "( printf '{\"n\":\"a\"}\\n{\"n\":\"'; head -c 150000000 /dev/zero | tr '\\0' x; printf '\"}\\n{\"n\":\"b\"}\\n' ) | gzip -1 > bomb.gz; "
+        + "python3 -c \"import resource,subprocess,sys; p=subprocess.run([sys.argv[1],'convert','bomb.gz','--to','ndjson','--max-rejects','1','--memory','64M','--max-record','8M']); "
+        + "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss//1024); sys.exit(p.returncode)\" \"$OHANA\"")
     #expect(result.status == 0, "\(result.err)")
     #expect(result.lines.count == 3)
     #expect(result.lines.prefix(2) == ["{\"n\":\"a\"}", "{\"n\":\"b\"}"])

@@ -19,12 +19,14 @@ import Testing
   static let cases: [ToolCase] = [
     column("sort-001: accented capitals stand by their letter", accents, "name", gives: ["Éclair", "Eden", "Édouard", "Ellis", "Zimmer"]),
     column(
-      "sort-001: in French and English too", accents, "name:locale/fr", gives: ["Éclair", "Eden", "Édouard", "Ellis", "Zimmer"], options: ["--locale", "en"]),
+      "sort-001: in French and English too", accents, "name:locale/fr", gives: ["Éclair", "Eden", "Édouard", "Ellis", "Zimmer"],
+      options: ["--locale", "en"]),
     column("sort-002: case is the last difference, small first", letters, "name", gives: ["anna", "Anna", "Émile", "Hugo", "Wren", "Zoe"]),
     column("sort-002: bytes on request", letters, "name:binary", gives: ["Anna", "Hugo", "Wren", "Zoe", "anna", "Émile"]),
     column(
       "sort-004: blanks and marks count, in any environment", blanks, "name",
-      gives: ["de Groot", "De Groot", "Dean", "Degroot", "O Brien", "O'Brien", "OBrien"], environment: ["LC_ALL": "de_DE.UTF-8", "LANG": "sv_SE"]),
+      gives: ["de Groot", "De Groot", "Dean", "Degroot", "O Brien", "O'Brien", "OBrien"],
+      environment: ["LC_ALL": "de_DE.UTF-8", "LANG": "sv_SE"]),
     column(
       "sort-005: empty keys stand together at the end, in input order", empties, "name",
       gives: ["3,Ann", "5,Kim", "1,Max", "2,", "4,\"\"", "6,"], header: "id,name"),
@@ -32,15 +34,25 @@ import Testing
       "sort-005: downwards too", empties, "name:desc", gives: ["1,Max", "5,Kim", "3,Ann", "2,", "4,\"\"", "6,"], header: "id,name"),
     column(
       "sort-005: or first", empties, "name:nulls-first", gives: ["2,", "4,\"\"", "6,", "3,Ann", "5,Kim", "1,Max"], header: "id,name"),
-    column("sort-007: the second key counts where the first is empty", [",Max", ",Ann", ",Kim"], "city,name", gives: [",Ann", ",Kim", ",Max"], header: "city,name"),
     column(
-      "sort-008: text upwards, then numbers downwards", ["Town,9,Kim", "Ark,30,Lee", "Town,30,Max", "Ark,4,Ann", "Town,100,Joe"], "city,age:number:desc",
+      "sort-007: the second key counts where the first is empty", [",Max", ",Ann", ",Kim"], "city,name", gives: [",Ann", ",Kim", ",Max"],
+      header: "city,name"),
+    column(
+      "sort-008: text upwards, then numbers downwards", ["Town,9,Kim", "Ark,30,Lee", "Town,30,Max", "Ark,4,Ann", "Town,100,Joe"],
+      "city,age:number:desc",
       gives: ["Ark,30,Lee", "Ark,4,Ann", "Town,100,Joe", "Town,30,Max", "Town,9,Kim"], header: "city,age,name"),
-    column("sort-010: natural order", ["Unit 10", "Unit 9", "unit 1", "Unit 010"], "name:natural", gives: ["unit 1", "Unit 9", "Unit 10", "Unit 010"]),
-    column("numbers by value, others behind them by bytes", ["b", "10", "9", "-1", "1e2", "a", ""], "n:number", gives: ["-1", "9", "10", "1e2", "a", "b"], header: "n"),
+    column(
+      "sort-010: natural order", ["Unit 10", "Unit 9", "unit 1", "Unit 010"], "name:natural",
+      gives: ["unit 1", "Unit 9", "Unit 10", "Unit 010"]),
+    column(
+      "numbers by value, others behind them by bytes", ["b", "10", "9", "-1", "1e2", "a", ""], "n:number",
+      gives: ["-1", "9", "10", "1e2", "a", "b"], header: "n"),
     ToolCase(
-      "an unknown language is a usage error", ["a.csv": "name\nb\na\n"], ["sort", "name:locale/xq", "a.csv"], status: 2, out: "", says: ["xq"]),
-    ToolCase("an unknown order is a usage error", ["a.csv": "name\nb\na\n"], ["sort", "name:bynary", "a.csv"], status: 2, out: "", says: ["bynary", "binary"]),
+      "an unknown language is a usage error", ["a.csv": "name\nb\na\n"], ["sort", "name:locale/xq", "a.csv"], status: 2, out: "",
+      says: ["xq"]),
+    ToolCase(
+      "an unknown order is a usage error", ["a.csv": "name\nb\na\n"], ["sort", "name:bynary", "a.csv"], status: 2, out: "",
+      says: ["bynary", "binary"]),
   ]
 
   @Test("give what is written", arguments: cases) func given(_ c: ToolCase) throws { try c.check() }

@@ -24,7 +24,8 @@ struct ToolCase: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   init(
-    _ name: String, _ files: [String: String] = [:], bytes: [String: [UInt8]] = [:], _ words: [String], status: Int32 = 0, out: String? = nil,
+    _ name: String, _ files: [String: String] = [:], bytes: [String: [UInt8]] = [:], _ words: [String], status: Int32 = 0,
+    out: String? = nil,
     error: String? = nil, says: [String] = [], neverSays: [String] = [], leaves: [String: String] = [:], leavesNot: [String] = [],
     environment: [String: String] = [:]
   ) {

@@ -62,7 +62,9 @@ struct InputManager: Sendable {
         (inputs[index].format, inputs[index].header) = (common, columns)
       }
     }
-    guard let first = inputs.first(where: { $0.format == .csv }), let other = inputs.first(where: { $0.format == .ndjson }) else { return inputs }
+    guard let first = inputs.first(where: { $0.format == .csv }), let other = inputs.first(where: { $0.format == .ndjson }) else {
+      return inputs
+    }
     throw OhanaError(
       .usage, "mixed-formats", at: .init(other.path), "this input is NDJSON, and \(first.path) is CSV",
       fix: "convert one of them first, or say --from")
