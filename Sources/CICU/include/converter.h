@@ -1,20 +1,19 @@
 #pragma once
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/// Converts text of some encoding to UTF-8, piece by piece. One thread at a time.
+/// Reads one encoding, a piece of text at a time.
 typedef struct ohana_icu_converter ohana_icu_converter;
 
-/// NULL if there is no encoding of that name.
+/// NULL if the library knows no encoding of this name. Names are those of IANA and their aliases; case, `-` and `_` count nothing.
 ohana_icu_converter *ohana_icu_converter_open(const char *name);
 void ohana_icu_converter_close(ohana_icu_converter *converter);
 
-enum {
-  ohana_icu_converted = 0,    // all of the source is taken
-  ohana_icu_target_full = 1,  // call again with more room
-  ohana_icu_invalid = 2,      // a sequence that stands for nothing was passed over; call again for the rest
-  ohana_icu_failed = -1,
-};
+/// Bytes of UTF-8 that `length` bytes of input become at most, whatever the encoding, those kept from before included.
+static inline size_t ohana_icu_converted_bound(size_t length) { return 4 * length + 64; }
 
-/// Takes bytes from `*source` and puts UTF-8 at `*target`; both move on. `flush` is not 0 with the last piece.
-int ohana_icu_convert(
-  ohana_icu_converter *converter, const char **source, const char *source_end, char **target, const char *target_end, int flush);
+/// Appends `source` in UTF-8 to `target`, which must have room for `ohana_icu_converted_bound(length)` bytes, and returns how many bytes
+/// that are; -1 is a failure of the library itself. A sequence that means nothing in the encoding becomes the one byte 0xff, which is not
+/// UTF-8, so that whoever checks the text finds it. A sequence cut by the end of `source` is kept for the next call, unless `is_end`.
+ptrdiff_t ohana_icu_convert(ohana_icu_converter *converter, const uint8_t *source, size_t length, bool is_end, uint8_t *target);

@@ -1,56 +1,49 @@
 internal import CICU
 public import OhanaCore
 
-/// Converts a stream of text to UTF-8 through ICU.
+/// Text of another encoding as UTF-8, a byte order mark included.
 ///
-/// What stands for nothing in the encoding becomes the byte FF, which no UTF-8 holds: the reader behind rejects the record and names the
-/// place, instead of a replacement character that nobody would notice. Memory: 64 KiB.
+/// Nothing is ever replaced by U+FFFD: a sequence that means nothing in the encoding becomes a byte that is not UTF-8, so that the reader
+/// behind rejects the record that holds it, with line and byte (counted in the converted text).
 public final class TranscodingByteStream: ByteStream, @unchecked Sendable {  // because one piece of work at a time uses it
-  private let source: any ByteStream
+  private let stream: any ByteStream
   private let converter: OpaquePointer
-  private let input = ByteBuffer(capacity: 64 << 10)
-  private var taken = 0
+  private let source = ByteBuffer(capacity: 64 << 10)
+  private let converted = ByteBuffer()
+  private var start = 0
   private var hasEnded = false
-  private var isFlushed = false
 
-  public init(_ source: any ByteStream, from encoding: InputEncoding) {
-    self.source = source
+  public init(_ stream: any ByteStream, from encoding: InputEncoding) {
     guard let converter = ohana_icu_converter_open(encoding.name) else { preconditionFailure("the encoding was looked up before") }
+    self.stream = stream
     self.converter = converter
   }
 
   deinit { ohana_icu_converter_close(converter) }
 
-  public var inputBytesRead: Int { source.inputBytesRead }
-  public var fault: OhanaError? { source.fault }
+  public var inputBytesRead: Int { stream.inputBytesRead }
+  public var fault: OhanaError? { stream.fault }
 
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    // A character takes up to four bytes; a caller with less room is none of ours.
-    precondition(buffer.count >= 8, "there must be room for a character")
-    let start = buffer.baseAddress!.assumingMemoryBound(to: CChar.self)
-    // One byte is kept for FF.
-    let end = start + buffer.count - 1
-    var target: UnsafeMutablePointer<CChar>? = start
-    while target == start, !isFlushed {
-      if taken == input.count, !hasEnded {
-        input.count = try source.read(into: UnsafeMutableRawBufferPointer(start: input.base, count: input.capacity))
-        taken = 0
-        hasEnded = input.count == 0
+    guard buffer.count > 0 else { return 0 }
+    while start == converted.count {
+      guard !hasEnded else { return 0 }
+      let count = try stream.read(into: UnsafeMutableRawBufferPointer(start: source.base, count: source.capacity))
+      hasEnded = count == 0
+      // What a broken input was cut in is no faulty sequence.
+      if hasEnded, stream.fault != nil { return 0 }
+      converted.removeAll()
+      start = 0
+      converted.reserve(ohana_icu_converted_bound(count))
+      let made = ohana_icu_convert(converter, source.base, count, hasEnded, converted.base)
+      guard made >= 0 else {
+        throw OhanaError(.io, "conversion", "the text could not be converted to UTF-8", fix: "convert the file before, for example with iconv")
       }
-      let base = UnsafeRawPointer(input.base).assumingMemoryBound(to: CChar.self)
-      var next: UnsafePointer<CChar>? = base + taken
-      let outcome = ohana_icu_convert(converter, &next, base + input.count, &target, end, hasEnded ? 1 : 0)
-      taken = next! - base
-      switch Int(outcome) {
-      case Int(ohana_icu_converted): isFlushed = hasEnded
-      case Int(ohana_icu_target_full): break
-      case Int(ohana_icu_invalid):
-        target!.pointee = CChar(bitPattern: 0xff)
-        target! += 1
-      default:
-        throw OhanaError(.badInput, "conversion-failed", "the text cannot be converted to UTF-8", fix: "check --encoding")
-      }
+      converted.count = made
     }
-    return target! - start
+    let count = min(buffer.count, converted.count - start)
+    buffer.copyMemory(from: UnsafeRawBufferPointer(start: converted.base + start, count: count))
+    start += count
+    return count
   }
 }

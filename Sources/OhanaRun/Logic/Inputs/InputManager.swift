@@ -27,7 +27,7 @@ struct InputManager: Sendable {
     let opened = try openByteStream(path, codec: options.useZlib ? .zlib : .fast)
     let (head, text) = try PrefixedByteStream.peek(FaultRecordingStream(opened.stream), count: 4)
     // A byte order mark knows better than an option for all inputs.
-    let encoding = try InputEncoding.marked(by: head.bytes) ?? options.encoding.flatMap { try InputEncoding.named($0) }
+    let encoding = try InputEncoding.of(head.bytes, named: options.encoding)
     let whole: any ByteStream = encoding.map { TranscodingByteStream(text, from: $0) } ?? text
     return (options.from == .rejects ? try RejectsStream(whole, path: path) : whole, opened.fileSize)
   }
@@ -93,7 +93,9 @@ struct InputManager: Sendable {
     switch format {
     case .ndjson: if isOnce { input.open = stream }
     case .csv:
-      let (header, bytes) = try CSVHeader.scan(stream, dialect: Self.dialect(options, path, rejects), source: path)
+      var dialect = Self.dialect(options, path, rejects)
+      dialect.isTranscoded = text is TranscodingByteStream
+      let (header, bytes) = try CSVHeader.scan(stream, dialect: dialect, source: path)
       input.header = header
       if isOnce { input.open = PrefixedByteStream(bytes, then: stream) }
     }
