@@ -5,6 +5,7 @@ extension RecordBatch {
     for _ in 0..<steps { stepCounts.append(StageCounts()) }
     trail.removeAll(keepingCapacity: true)
     mixedPassages.removeAll(keepingCapacity: true)
+    originCountsAre = -1
     truncatedAt = nil
   }
 

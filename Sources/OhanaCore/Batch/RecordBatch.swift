@@ -74,6 +74,9 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   public final var readerState: (any Sendable)?
   /// What each step of the pipeline did to this batch; kept by the engine.
   package final var stepCounts: [StageCounts] = []
+  /// Selected records by input, of the selection counted last, and how many that were (-1: none); kept by the engine.
+  package final var originCounts: [Int] = []
+  package final var originCountsAre = -1
   /// What passed each step, by input, in a batch that mixes inputs; kept by the engine.
   package final var mixedPassages: [(source: Int, step: Int, input: Int, output: Int)] = []
   /// Selections behind each step, in order; kept by the engine where something may stop reading early.

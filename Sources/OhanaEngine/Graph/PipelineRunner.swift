@@ -252,42 +252,43 @@ public final class PipelineRunner: Sendable {
     batch.stepCounts[step].output += batch.selectedCount
     batch.stepCounts[step].tally += tally
     batch.stepCounts[step].nanoseconds += monotonicNanoseconds() - began
+    // Records that a stage made are others, even if there are as many.
+    if tally != StageTally() { batch.originCountsAre = -1 }
     countOrigins(batch, step: step, entering: false)
     if keepsTrail {
       batch.trail.append((step, Array(UnsafeBufferPointer(start: batch.selection, count: batch.selectedCount))))
     }
   }
 
-  /// Behind a breaker a batch mixes the records of several inputs: count them one by one, unless there is only one input.
+  /// Behind a breaker a batch mixes the records of several inputs: count them one by one, unless there is only one input, or they are those
+  /// counted last.
   private func countOrigins(_ batch: RecordBatch, step: Int, entering: Bool) {
     guard batch.hasOrigins else { return }
-    var run = (source: 0, count: 0)
-    func flush() {
-      guard run.count > 0 else { return }
-      let input = entering ? run.count : 0
-      let output = entering ? 0 : run.count
-      if let index = batch.mixedPassages.firstIndex(where: { $0.source == run.source && $0.step == step }) {
+    if batch.originCountsAre != batch.selectedCount {
+      batch.originCountsAre = batch.selectedCount
+      if hasOneSource {
+        batch.originCounts = [batch.selectedCount]
+      } else {
+        for index in batch.originCounts.indices { batch.originCounts[index] = 0 }
+        let origins = batch.origins
+        let selection = batch.selection
+        for index in 0..<batch.selectedCount {
+          let source = Int(origins[Int(selection[index])].source)
+          while source >= batch.originCounts.count { batch.originCounts.append(0) }
+          batch.originCounts[source] += 1
+        }
+      }
+    }
+    for (source, count) in batch.originCounts.enumerated() where count > 0 {
+      let input = entering ? count : 0
+      let output = entering ? 0 : count
+      if let index = batch.mixedPassages.lastIndex(where: { $0.source == source && $0.step == step }) {
         batch.mixedPassages[index].input += input
         batch.mixedPassages[index].output += output
       } else {
-        batch.mixedPassages.append((run.source, step, input, output))
+        batch.mixedPassages.append((source, step, input, output))
       }
     }
-    if hasOneSource {
-      run.count = batch.selectedCount
-    } else {
-      let origins = batch.origins
-      let selection = batch.selection
-      for index in 0..<batch.selectedCount {
-        let source = Int(origins[Int(selection[index])].source)
-        if source != run.source {
-          flush()
-          run = (source, 0)
-        }
-        run.count += 1
-      }
-    }
-    flush()
   }
 
   /// Behind an early stop: the batch ends with the last record that was let through, for the books of all steps before too.

@@ -35,36 +35,64 @@ struct BoundOrderKey: Sendable {
 /// and no value is a proper prefix of another, so that the next part decides only between equals. `desc` inverts a value's bytes, its
 /// terminator too, but not the byte before it: blanks stay where they are, and so does text among numbers.
 final class OrderKeyWriter: @unchecked Sendable {  // because it belongs to one piece of work at a time
-  private let parts: [BoundOrderKey]
+  /// A part without its references, so that a key costs no counting of them.
+  private struct Part {
+    var slot: Int
+    var isDescending: Bool
+    var blank: UInt8
+    var collation: Unmanaged<CollationScratch>?
+  }
+
+  private let parts: UnsafeMutableBufferPointer<Part>
+  private let bound: [BoundOrderKey]
   private let collations: [CollationScratch?]
   private let text = TextScratch()
   private let units = RawUnits()
   private let nested = ByteBuffer()
   private let decomposed = ByteBuffer()
 
-  init(_ parts: [BoundOrderKey]) {
-    self.parts = parts
-    collations = parts.map { part in
+  init(_ bound: [BoundOrderKey]) {
+    self.bound = bound
+    collations = bound.map { part in
       if case .collation(let collation) = part.comparison { CollationScratch(collation) } else { nil }
     }
+    parts = .allocate(capacity: bound.count)
+    for (index, part) in bound.enumerated() {
+      parts.initializeElement(
+        at: index,
+        to: Part(
+          slot: part.slot, isDescending: part.isDescending, blank: part.blanksFirst ? 0x10 : 0x30,
+          collation: collations[index].map { .passUnretained($0) }))
+    }
   }
+
+  deinit { parts.deallocate() }
 
   /// Appends the key of one record. 16 bytes behind it are readable.
   @inline(__always)
   func append(_ record: Int, of batch: RecordBatch, to out: ByteBuffer) {
-    for index in 0..<parts.count { append(part: index, of: batch.field(parts[index].slot, of: record), in: batch, to: out) }
+    for index in 0..<parts.count {
+      let part = parts[index]
+      let field = batch.field(part.slot, of: record)
+      let start = out.count
+      if field.isBlank {
+        out.append(part.blank)
+      } else if let collation = part.collation, field.encoding == .plain, field.kind == .string || field.kind == .number {
+        out.append(0x20)
+        collation._withUnsafeGuaranteedRef { $0.appendKey(batch.bytes(of: field), to: out) }
+        if part.isDescending { invert(out, from: start &+ 1) }
+      } else {
+        append(part: index, of: field, in: batch, to: out)
+      }
+    }
   }
 
-  @inline(__always)
+  @inline(never)
   private func append(part index: Int, of field: FieldSpan, in batch: RecordBatch, to out: ByteBuffer) {
-    let isDescending = parts[index].isDescending
-    if field.isBlank { return out.append(parts[index].blanksFirst ? 0x10 : 0x30) }
     var value: UnsafeBufferPointer<UInt8>
     if field.kind.rawValue >= ValueKind.array.rawValue {
       nested.removeAll()
-      guard appendKeyText(.exact, of: field, in: batch, to: nested, scratch: text) else {
-        return out.append(parts[index].blanksFirst ? 0x10 : 0x30)
-      }
+      guard appendKeyText(.exact, of: field, in: batch, to: nested, scratch: text) else { return out.append(parts[index].blank) }
       value = nested.bytes
     } else {
       value = batch.text(of: field, scratch: text.decoded)
@@ -74,9 +102,9 @@ final class OrderKeyWriter: @unchecked Sendable {  // because it belongs to one 
     if let collation = collations[index] {
       collation.appendKey(value, to: out)
     } else {
-      appendPlain(parts[index].comparison, value, start: start, to: out)
+      appendPlain(bound[index].comparison, value, start: start, to: out)
     }
-    if isDescending { invert(out, from: start &+ 1) }
+    if parts[index].isDescending { invert(out, from: start &+ 1) }
   }
 
   @inline(never)

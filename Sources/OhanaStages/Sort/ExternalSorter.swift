@@ -32,7 +32,7 @@ final class ExternalSorter {
     self.budget = budget
     self.laterFirst = laterFirst
     self.limit = limit
-    memory = RunMemory(blockSize: min(1 << 20, max(4096, budget / 16)))
+    memory = RunMemory(blockSize: min(RunMemory.largestBlock, max(4096, budget / 16)))
   }
 
   deinit {

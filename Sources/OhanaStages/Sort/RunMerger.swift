@@ -15,6 +15,8 @@ final class RunMerger {
   private struct Cursor: BitwiseCopyable {
     var high: UInt64
     var low: UInt64
+    /// Bytes 16 to 23 of the key, zeros behind its end: enough for most last and first names.
+    var third: UInt64
     var item: UnsafeRawPointer?
     /// Behind the bytes in hand.
     var end: UnsafeRawPointer?
@@ -54,7 +56,7 @@ final class RunMerger {
     cursors = .allocate(capacity: max(1, runCount))
     tree = .allocate(capacity: max(1, runCount))
     for (index, run) in runs.enumerated() {
-      cursors[index] = Cursor(high: .max, low: .max, item: nil, end: nil, rank: run.rank)
+      cursors[index] = Cursor(high: .max, low: .max, third: .max, item: nil, end: nil, rank: run.rank)
       switch run.place {
       case .memory(let segments): inputs.append(.memory(segments, next: 0))
       case .file(let file, let start, let end):
@@ -92,14 +94,23 @@ final class RunMerger {
     let next = item + size
     let left = cursors[index].end! - next
     if left >= SortItem.headerSize, left >= SortItem.size(next) {
-      let prefix = keyPrefix(SortItem.key(next).assumingMemoryBound(to: UInt8.self), 16)
-      cursors[index].high = prefix.high
-      cursors[index].low = prefix.low
+      loadKey(of: next, into: index)
       cursors[index].item = next
     } else {
       try refill(index, skipping: size)
     }
     replay(index)
+  }
+
+  @inline(__always)
+  private func loadKey(of item: UnsafeRawPointer, into index: Int) {
+    // 24 bytes are readable: behind the key lies the record's header.
+    let key = SortItem.key(item)
+    let length = SortItem.keyLength(item)
+    cursors[index].high = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+    cursors[index].low = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    let third = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+    cursors[index].third = length >= 24 ? third : length <= 16 ? 0 : third & ~0 << UInt64(truncatingIfNeeded: 8 &* (24 &- length))
   }
 
   /// Plays the matches on the way from run `index` to the root.
@@ -142,6 +153,9 @@ final class RunMerger {
     let lowA = cursors[a].low
     let lowB = cursors[b].low
     if lowA != lowB { return lowA < lowB }
+    let thirdA = cursors[a].third
+    let thirdB = cursors[b].third
+    if thirdA != thirdB { return thirdA < thirdB }
     return precedesBeyondPrefix(a, b)
   }
 
@@ -169,14 +183,13 @@ final class RunMerger {
       inputs[index] = .file(input)
     }
     if let found {
-      let prefix = keyPrefix(SortItem.key(found.item).assumingMemoryBound(to: UInt8.self), 16)
-      cursors[index].high = prefix.high
-      cursors[index].low = prefix.low
+      loadKey(of: found.item, into: index)
       cursors[index].item = found.item
       cursors[index].end = found.end
     } else {
       cursors[index].high = .max
       cursors[index].low = .max
+      cursors[index].third = .max
       cursors[index].item = nil
     }
   }

@@ -62,7 +62,7 @@ struct RunMemory: ~Copyable {
     var item = items
     let end = items + byteCount
     while item < end {
-      var fits = item
+      var fits = end - item <= room ? end : item
       while fits < end, (fits - item) + SortItem.size(fits) <= room { fits += SortItem.size(fits) }
       if fits == item {
         let size = SortItem.size(item)
@@ -99,6 +99,9 @@ struct RunMemory: ~Copyable {
       item = fits
     }
   }
+
+  /// Huge pages were tried: in a virtual machine they cost as much as they saved.
+  static let largestBlock = 1 << 20
 
   /// Forgets all items and keeps the blocks.
   mutating func removeAll() {
