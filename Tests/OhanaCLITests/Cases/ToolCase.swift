@@ -42,6 +42,11 @@ struct ToolCase: Sendable, CustomTestStringConvertible {
     self.environment = environment
   }
 
+  /// A case without files.
+  init(_ name: String, _ words: [String], status: Int32 = 0, says: [String] = []) {
+    self.init(name, [:], bytes: [:], words, status: status, says: says)
+  }
+
   func check(sourceLocation: SourceLocation = #_sourceLocation) throws {
     let folder = try Workdir()
     for (name, bytes) in files { try folder.write(name, Data(bytes)) }

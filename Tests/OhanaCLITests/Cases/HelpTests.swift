@@ -1,0 +1,77 @@
+import Foundation
+import OhanaStages
+import OhanaTestSupport
+import Testing
+
+@Suite("Help") struct HelpTests {
+  static let verbs = ["run", "convert", "plan", "check", "count", "stats", "diff", "head", "generate"]
+  static let stages = StageCatalog.all.map(\.help.name)
+
+  @Test("every verb and stage has a page with examples", arguments: verbs + stages) func page(name: String) throws {
+    let folder = try Workdir()
+    let page = try folder.run(["help", name])
+    #expect(page.status == 0 && page.err.isEmpty)
+    #expect(page.text.contains("Examples:\n  ohana "), "\(page.text)")
+    #expect(page.text.contains(name))
+    for words in [[name, "--help"], [name, "-h"], [name, "nofile", "--help"]] {
+      let same = try folder.run(words)
+      #expect(same.status == 0 && same.out == page.out)
+    }
+  }
+  @Test("the overview names them all") func overview() throws {
+    let text = try Workdir().run(["help"]).text
+    for name in Self.verbs + Self.stages + ["help", "version", "functions", "keys", "exit"] { #expect(text.contains(name), "\(name)") }
+    #expect(Self.stages.count >= 17)
+    for topic in ["functions", "keys", "exit"] { #expect(try Workdir().run(["help", topic]).text.count > 300) }
+  }
+  /// Each example of a page runs as far as its plan, with some contacts in the place of its inputs.
+  @Test("the stages of every example parse", arguments: ["run"] + stages) func examples(name: String) throws {
+    let folder = try Workdir()
+    let text = try folder.run(["help", name]).text
+    let examples = text.components(separatedBy: "Examples:\n").dropFirst().joined().split(separator: "\n").filter {
+      $0.hasPrefix("  ohana ")
+    }
+    #expect(!examples.isEmpty)
+    for example in examples {
+      let command = String(example.dropFirst("  ohana ".count)).replacing(" ", with: " --optional all ", maxReplacements: 1)
+      if command.contains(" -f ") { continue }
+      // Everything an example may read: inputs, and fields of any name.
+      let result = try folder.run(
+        [],
+        shell:
+          "mkdir -p exports; for f in contacts family exports/part-1 yesterday today list suppressed people; do echo '{\"a\":1}' > $f.ndjson; echo a > $f.csv; done; \"$OHANA\" plan \(command)"
+      )
+      #expect(result.status == 0 || result.status == 4, "\(command): \(result.err)")
+      #expect(!result.err.contains("no option") && !result.err.contains("no stage"), "\(command): \(result.err)")
+    }
+  }
+  static let misses: [ToolCase] = [
+    ToolCase("a command", ["dedup", "a"], status: 2, says: ["did you mean dedupe?"]),
+    ToolCase("a stage", ["run", "a", "then", "lmit", "3"], status: 2, says: ["did you mean limit?"]),
+    ToolCase("an option of the run", ["convert", "a", "--theads", "3"], status: 2, says: ["did you mean --threads?"]),
+    ToolCase("an option of a stage", ["dedupe", "--bi", "id", "a"], status: 2, says: ["did you mean --by?"]),
+    ToolCase("an option of a stage behind then", ["run", "a", "then", "dedupe", "--bi", "id"], status: 2, says: ["--by"]),
+    ToolCase("a choice", ["convert", "a", "--to", "ndjsn"], status: 2, says: ["did you mean ndjson?"]),
+    ToolCase("a topic", ["help", "srot"], status: 2, says: ["did you mean sort?"]),
+    ToolCase("a function", ["a.ndjson": "{}\n"], ["filter", "uper(a) = 'x'", "a.ndjson"], status: 2, says: ["upper"]),
+    ToolCase(
+      "a run option behind then", ["run", "a", "then", "sort", "n", "--memory", "1G"], status: 2,
+      says: ["--memory", "in front of the first 'then'"]),
+    ToolCase("no command", [], status: 2),
+    ToolCase("a value that is none", ["convert", "a", "--memory", "much"], status: 2, says: ["--memory", "256M"]),
+    ToolCase("too little memory", ["convert", "a", "--memory", "1M"], status: 2, says: ["--memory"]),
+    ToolCase("a missing value", ["convert", "a", "-o"], status: 2, says: ["-o"]),
+    ToolCase("an option twice", ["convert", "a", "--to", "csv", "--to", "csv"], status: 2, says: ["--to"]),
+  ]
+  @Test("near misses are suggested, and nothing is read", arguments: misses) func nearMiss(_ c: ToolCase) throws {
+    if c.words.isEmpty {
+      #expect(try Workdir().run([]).status == 2)
+    } else {
+      try c.check()
+    }
+  }
+  @Test("version") func version() throws {
+    #expect(try Workdir().run(["version"]).text.hasPrefix("ohana "))
+    #expect(try Workdir().run(["--version"]).status == 0)
+  }
+}
