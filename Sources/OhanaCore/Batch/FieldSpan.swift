@@ -44,13 +44,13 @@
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// A stage wrote this value: the record's own bytes no longer say it.
-    public static let overlay = Flags(rawValue: 1)
+    @inlinable public static var overlay: Flags { Flags(rawValue: 1) }
     /// Found by following a path into a nested value, not as a member (or column) of that whole name.
-    public static let nested = Flags(rawValue: 2)
+    @inlinable public static var nested: Flags { Flags(rawValue: 2) }
     /// The record's own bytes hold a member (or cell) for this slot; NDJSON: `key` says where. Set by readers.
-    public static let inSource = Flags(rawValue: 4)
+    @inlinable public static var inSource: Flags { Flags(rawValue: 4) }
     /// NDJSON: found by a path that ends in an index; `key` is the offset of the array's element itself. Set by readers.
-    public static let element = Flags(rawValue: 8)
+    @inlinable public static var element: Flags { Flags(rawValue: 8) }
   }
 
   @inlinable public init(
@@ -86,11 +86,11 @@
     public var rawValue: UInt32
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
     /// The record's own bytes are just what the format's default writer would write for it.
-    public static let verbatim = Flags(rawValue: 1)
+    @inlinable public static var verbatim: Flags { Flags(rawValue: 1) }
     /// A stage changed a field, or the record repeats a key that the plan uses: it has to be rendered from its parts.
-    public static let changed = Flags(rawValue: 2)
+    @inlinable public static var changed: Flags { Flags(rawValue: 2) }
     /// NDJSON: the record repeats a top-level key.
-    public static let repeatsKey = Flags(rawValue: 4)
+    @inlinable public static var repeatsKey: Flags { Flags(rawValue: 4) }
   }
 
   @inlinable public init(offset: UInt32, length: UInt32, flags: Flags = [], line: UInt32 = 0) {

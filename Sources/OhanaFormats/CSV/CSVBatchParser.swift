@@ -76,107 +76,153 @@ struct CSVBatchParser {
   private mutating func takeRecords(_ shift: Int, _ index: ohana_csv_index) {
     let count = index.record_count
     batch.reserveRecords(batch.recordCount + count)
+    // All that the loop touches is in locals: a class's property costs a retain or an access check each time.
     var base = UnsafePointer(batch.arena.base)
-    let cells = scratch.cells
-    let indexed = scratch.records
+    let cells = UnsafePointer(scratch.cells)
+    let indexed = UnsafePointer(scratch.records)
+    let records = batch.records
+    let fields = batch.fields
     let slotCount = batch.slotCount
     let lineBefore = line
     let columnCount = columnCount
+    let marksVerbatim = marksVerbatim
+    let isExamined = checksUTF8 || spans.hasNulls && marksVerbatim
+    let isPlain = spans.isPlain
+    let quote = scanner.quote
+    let mayHoldPairs = index.has_doubled_quotes
+    let map = map
+    let wanted = UnsafePointer(map.entries)
+    let wantedCount = map.count
+    let coversSlots = wantedCount == slotCount
+    var line = line
     var start = shift
     var firstCell = 0
-    map.entries.withUnsafeBufferPointer { wanted in
-      for at in 0..<count {
-        let entry = indexed[at]
-        let cellsEnd = Int(entry.cells_end)
-        let terminator = shift &+ Int(cells[cellsEnd &- 1])
-        let width = cellsEnd &- firstCell
-        var contentEnd = terminator
-        if contentEnd > start, base[contentEnd &- 1] == 0x0d { contentEnd &-= 1 }
-        let recordStart = start
-        let cell0 = firstCell
-        start = terminator &+ 1
-        firstCell = cellsEnd
-        let recordLine = line
-        line = lineBefore &+ Int(entry.lines)
+    var made = batch.recordCount
+    var blankLines = 0
+    for at in 0..<count {
+      let entry = indexed[at]
+      let cellsEnd = Int(entry.cells_end)
+      let terminator = shift &+ Int(cells[cellsEnd &- 1])
+      let width = cellsEnd &- firstCell
+      var contentEnd = terminator
+      if contentEnd > start, base[contentEnd &- 1] == 0x0d { contentEnd &-= 1 }
+      let recordStart = start
+      let recordCells = cells + firstCell
+      start = terminator &+ 1
+      firstCell = cellsEnd
+      let recordLine = line
+      line = lineBefore &+ Int(entry.lines)
+      if contentEnd == recordStart {
+        blankLines &+= 1
+        continue
+      }
 
-        var flags: RecordSpan.Flags = []
-        if width == columnCount && entry.special == 0 && !checksUTF8 {
-          if contentEnd == recordStart {
-            batch.blankLines += 1
-            continue
-          }
-          if marksVerbatim { flags = .verbatim }
+      var flags: RecordSpan.Flags = marksVerbatim ? .verbatim : []
+      if width != columnCount || isExamined || marksVerbatim && entry.special != 0 {
+        batch.recordCount = made
+        let record = Indexed(
+          cells: recordCells, shift: shift, width: width, start: recordStart, contentEnd: contentEnd, line: recordLine,
+          isSpecial: entry.special != 0)
+        guard let examined = examine(record) else { continue }
+        flags = examined
+      }
+      records[made] = RecordSpan(
+        offset: UInt32(truncatingIfNeeded: recordStart), length: UInt32(truncatingIfNeeded: contentEnd &- recordStart), flags: flags,
+        line: UInt32(truncatingIfNeeded: recordLine))
+      let row = fields + made &* slotCount
+      made &+= 1
+      if !coversSlots || width < columnCount { row.initialize(repeating: .missing, count: slotCount) }
+      for place in 0..<wantedCount {
+        let (column, slot) = wanted[place]
+        if column >= width { break }
+        let cellStart = column == 0 ? recordStart : shift &+ Int(recordCells[column &- 1]) &+ 1
+        let cellEnd = column == width &- 1 ? contentEnd : shift &+ Int(recordCells[column])
+        if cellStart == cellEnd {
+          row[slot] = FieldSpan(kind: .null, flags: .inSource)
+        } else if !isPlain {
+          row[slot] = spans.slowSpan(cellStart, cellEnd, mayHoldPairs: mayHoldPairs, batch.arena)
+          base = UnsafePointer(batch.arena.base)  // which may have moved
+        } else if UInt16(base[cellStart]) == quote {
+          let isPaired = mayHoldPairs && memchr(base + (cellStart &+ 1), Int32(quote), cellEnd &- cellStart &- 2) != nil
+          row[slot] = FieldSpan(
+            offset: UInt32(truncatingIfNeeded: cellStart &+ 1), length: UInt32(truncatingIfNeeded: cellEnd &- cellStart &- 2), kind: .string,
+            encoding: isPaired ? .csv : .plain, flags: .inSource)
         } else {
-          if width == 1 && contentEnd == recordStart {
-            batch.blankLines += 1
-            continue
-          }
-          guard accept(recordStart, contentEnd, width: width, line: recordLine, firstSurplus: { surplus(cells, shift, cell0, contentEnd, $0) })
-          else { continue }
-          if marksVerbatim, width == columnCount { flags = isVerbatim(cells, shift, cell0, width, recordStart, contentEnd) ? .verbatim : [] }
-        }
-        if flags == .verbatim, spans.hasNulls, holdsNull(cells, shift, cell0, width, recordStart, contentEnd) { flags = [] }
-
-        let record = batch.recordCount
-        batch.records[record] = RecordSpan(
-          offset: UInt32(truncatingIfNeeded: recordStart), length: UInt32(truncatingIfNeeded: contentEnd &- recordStart), flags: flags,
-          line: UInt32(truncatingIfNeeded: recordLine))
-        batch.recordCount = record &+ 1
-        let row = batch.fields + record &* slotCount
-        row.initialize(repeating: .missing, count: slotCount)
-        for entry in wanted {
-          let column = entry.column
-          if column >= width { break }
-          let cellStart = column == 0 ? recordStart : shift &+ Int(cells[cell0 &+ column &- 1]) &+ 1
-          let cellEnd = column == width &- 1 ? contentEnd : shift &+ Int(cells[cell0 &+ column])
-          row[entry.slot] = spans.span(base, cellStart, cellEnd, mayHoldPairs: index.has_doubled_quotes, batch.arena)
-          if spans.decodes { base = UnsafePointer(batch.arena.base) }
+          row[slot] = FieldSpan(
+            offset: UInt32(truncatingIfNeeded: cellStart), length: UInt32(truncatingIfNeeded: cellEnd &- cellStart), kind: .string,
+            flags: .inSource)
         }
       }
     }
+    batch.recordCount = made
+    batch.blankLines += blankLines
+    self.line = line
+  }
+  /// A record as the index has it.
+  private struct Indexed {
+    /// Where its cells end, from `shift` on.
+    var cells: UnsafePointer<UInt32>
+    var shift: Int
+    var width: Int
+    var start: Int
+    var contentEnd: Int
+    var line: Int
+    var isSpecial: Bool
+
+    /// Bytes of a cell, its quotes included.
+    func cell(_ column: Int) -> (start: Int, end: Int) {
+      (
+        column == 0 ? start : shift + Int(cells[column - 1]) + 1, column == width - 1 ? contentEnd : shift + Int(cells[column])
+      )
+    }
   }
 
-  /// Offset of the first non-empty cell from column `from` on; nil if all are empty.
-  private func surplus(_ cells: UnsafeMutablePointer<UInt32>, _ shift: Int, _ cell0: Int, _ contentEnd: Int, _ from: Int) -> Int? {
-    let base = batch.arena.base
-    var start = shift + Int(cells[cell0 + from - 1]) + 1
-    var at = cell0 + from
-    while true {
-      let end = min(contentEnd, shift + Int(cells[at]))
-      let isEmpty = end <= start || end == start + 2 && UInt16(base[start]) == scanner.quote && UInt16(base[start + 1]) == scanner.quote
-      if !isEmpty { return start }
-      if end >= contentEnd { return nil }
-      start = end + 1
-      at += 1
+  /// Looks at a record of which something is out of the ordinary. Returns its flags, or nil where it is rejected.
+  @inline(never)
+  private func examine(_ record: Indexed) -> RecordSpan.Flags? {
+    let base = UnsafePointer(batch.arena.base)
+    if checksUTF8, !ohana_validate_utf8(base + record.start, record.contentEnd - record.start) {
+      rejectEncoding(record.start, record.contentEnd, line: record.line)
+      return nil
     }
+    if record.width < declaredCount {
+      warnShort(record.line)
+    } else if record.width > columnCount {
+      for column in columnCount..<record.width {
+        let (start, end) = record.cell(column)
+        let isEmpty = start == end || end == start + 2 && UInt16(base[start]) == scanner.quote && UInt16(base[start + 1]) == scanner.quote
+        if !isEmpty {
+          rejectWidth(record.start, record.contentEnd, width: record.width, fault: start, line: record.line)
+          return nil
+        }
+      }
+    }
+    guard marksVerbatim, record.width == columnCount else { return [] }
+    return (!record.isSpecial || isVerbatim(record, base)) && !(spans.hasNulls && holdsNull(record, base)) ? .verbatim : []
   }
 
   /// Whether each quoted cell needs its quotes or is `""`, and no bare cell holds a CR.
-  private func isVerbatim(_ cells: UnsafeMutablePointer<UInt32>, _ shift: Int, _ cell0: Int, _ width: Int, _ start: Int, _ contentEnd: Int) -> Bool {
-    let base = UnsafePointer(batch.arena.base)
-    var cellStart = start
-    for column in 0..<width {
-      let cellEnd = column == width - 1 ? contentEnd : shift + Int(cells[cell0 + column])
-      if cellEnd > cellStart {
-        if base[cellStart] == 0x22 {
-          if cellEnd > cellStart + 2, !ohana_csv_needs_quotes(base + cellStart + 1, cellEnd - cellStart - 2, 0x2c, 0x22) { return false }
-        } else if ohana_csv_needs_quotes(base + cellStart, cellEnd - cellStart, 0x2c, 0x22) {
+  private func isVerbatim(_ record: Indexed, _ base: UnsafePointer<UInt8>) -> Bool {
+    var start = record.start
+    for column in 0..<record.width {
+      let end = column == record.width - 1 ? record.contentEnd : record.shift + Int(record.cells[column])
+      if end > start {
+        if base[start] == 0x22 {
+          if end > start + 2, !ohana_csv_needs_quotes(base + start + 1, end - start - 2, 0x2c, 0x22) { return false }
+        } else if ohana_csv_needs_quotes(base + start, end - start, 0x2c, 0x22) {
           return false
         }
       }
-      cellStart = cellEnd + 1
+      start = end + 1
     }
     return true
   }
 
-  private func holdsNull(_ cells: UnsafeMutablePointer<UInt32>, _ shift: Int, _ cell0: Int, _ width: Int, _ start: Int, _ contentEnd: Int) -> Bool {
-    let base = UnsafePointer(batch.arena.base)
-    var cellStart = start
-    for column in 0..<width {
-      let cellEnd = column == width - 1 ? contentEnd : shift + Int(cells[cell0 + column])
+  private func holdsNull(_ record: Indexed, _ base: UnsafePointer<UInt8>) -> Bool {
+    for column in 0..<record.width {
+      let (start, end) = record.cell(column)
       // An empty cell is written as one.
-      if cellEnd > cellStart, spans.span(base, cellStart, cellEnd, mayHoldPairs: true, batch.arena).kind == .null { return true }
-      cellStart = cellEnd + 1
+      if end > start, spans.slowSpan(start, end, mayHoldPairs: true, batch.arena).kind == .null { return true }
     }
     return false
   }
@@ -221,40 +267,39 @@ struct CSVBatchParser {
       batch.blankLines += 1
       return
     }
-    let accepted = accept(start, outcome.contentEnd, width: list.count, line: recordLine) { from in
-      (from..<list.count).first { list.base[$0].end > list.base[$0].start }.map { Int(list.base[$0].start) - Int(list.base[$0].flags & CSVCell.quoted) }
+    if checksUTF8, !ohana_validate_utf8(base + start, outcome.contentEnd - start) {
+      return rejectEncoding(start, outcome.contentEnd, line: recordLine)
     }
-    guard accepted else { return }
+    if list.count < declaredCount { warnShort(recordLine) }
+    for column in columnCount..<max(columnCount, list.count) where list.base[column].end > list.base[column].start {
+      let fault = Int(list.base[column].start) - Int(list.base[column].flags & CSVCell.quoted)
+      return rejectWidth(start, outcome.contentEnd, width: list.count, fault: fault, line: recordLine)
+    }
     let record = batch.appendRecord(
       RecordSpan(offset: UInt32(start), length: UInt32(outcome.contentEnd - start), line: UInt32(truncatingIfNeeded: recordLine)))
-    for entry in map.entries where entry.column < list.count {
-      batch.fields[record * batch.slotCount + entry.slot] = spans.span(list.base[entry.column], batch.arena)
+    for place in 0..<map.count where map.entries[place].column < list.count {
+      let (column, slot) = map.entries[place]
+      batch.fields[record * batch.slotCount + slot] = spans.span(list.base[column], batch.arena)
     }
   }
 
-  // MARK: Widths and encoding
+  // MARK: Rejects and warnings
 
-  /// Whether the record may be taken; notes a reject or a warning.
-  private func accept(_ start: Int, _ contentEnd: Int, width: Int, line: Int, firstSurplus: (_ from: Int) -> Int?) -> Bool {
-    let base = UnsafePointer(batch.arena.base)
-    if checksUTF8, !ohana_validate_utf8(base + start, contentEnd - start) {
-      let fault = UTF8Validation.firstInvalid(base, from: start, to: contentEnd)
-      let isTranscoded = dialect.isTranscoded
-      batch.rejects.append(
-        CSVRejects.make(
-          isTranscoded ? .invalidEncoding : .invalidUTF8, isTranscoded ? "a sequence is not valid in the input's encoding" : "not UTF-8", batch,
-          scanner, start: start, contentEnd: contentEnd, fault: fault, line: line))
-      return false
-    }
-    if width < declaredCount {
-      batch.warnings.append(Warning(code: "short-row", line: line))
-    } else if width > columnCount, let fault = firstSurplus(columnCount) {
-      batch.rejects.append(
-        CSVRejects.make(
-          .tooManyCells, "the record has \(width) cells, the header \(columnCount)", batch, scanner, start: start, contentEnd: contentEnd,
-          fault: fault, line: line))
-      return false
-    }
-    return true
+  private func rejectEncoding(_ start: Int, _ contentEnd: Int, line: Int) {
+    let isTranscoded = dialect.isTranscoded
+    batch.rejects.append(
+      CSVRejects.make(
+        isTranscoded ? .invalidEncoding : .invalidUTF8, isTranscoded ? "a sequence is not valid in the input's encoding" : "not UTF-8", batch,
+        scanner, start: start, contentEnd: contentEnd, fault: UTF8Validation.firstInvalid(batch.arena.base, from: start, to: contentEnd),
+        line: line))
   }
+
+  private func rejectWidth(_ start: Int, _ contentEnd: Int, width: Int, fault: Int, line: Int) {
+    batch.rejects.append(
+      CSVRejects.make(
+        .tooManyCells, "the record has \(width) cells, the header \(columnCount)", batch, scanner, start: start, contentEnd: contentEnd,
+        fault: fault, line: line))
+  }
+
+  private func warnShort(_ line: Int) { batch.warnings.append(Warning(code: "short-row", line: line)) }
 }

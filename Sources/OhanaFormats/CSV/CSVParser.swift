@@ -52,19 +52,21 @@ public final class CSVParser: RowStage {
   }
 }
 
-/// Which cell goes to which slot, for one input.
-final class CSVColumnMap: Sendable {
-  struct Entry: Sendable {
-    var column: Int
-    var slot: Int
-  }
-  let entries: [Entry]
+/// Which cell goes to which slot, for one input: ascending by column.
+final class CSVColumnMap: @unchecked Sendable {  // because it is never changed once it is made
+  let entries: UnsafeMutablePointer<(column: Int, slot: Int)>
+  let count: Int
 
   init(header: CSVHeader, fields: [RecordSchema.SourceField]) {
     var columns: [[UInt8]: Int] = [:]
     for (index, name) in header.columns.enumerated() { columns[name] = index }
-    entries = fields.compactMap { field in columns[field.name.whole].map { Entry(column: $0, slot: field.slot) } }.sorted { $0.column < $1.column }
+    let found = fields.compactMap { field in columns[field.name.whole].map { (column: $0, slot: field.slot) } }.sorted { $0.column < $1.column }
+    count = found.count
+    entries = .allocate(capacity: count)
+    for (index, entry) in found.enumerated() { (entries + index).initialize(to: entry) }
   }
+
+  deinit { entries.deallocate() }
 }
 
 /// Memory of one parse at a time: the index of a stretch of text.

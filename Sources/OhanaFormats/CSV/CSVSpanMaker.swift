@@ -9,7 +9,8 @@ struct CSVSpanMaker {
   private let escape: UInt16
   private let infersKinds: Bool
   private let nulls: [[UInt8]]
-  private let isPlain: Bool
+  /// Cells are strings as they stand: no nulls by name, no kinds, no decoding.
+  let isPlain: Bool
 
   init(_ dialect: CSVDialect) {
     quote = dialect.quoteCode
@@ -21,25 +22,14 @@ struct CSVSpanMaker {
     isPlain = !hasNulls && !infersKinds && !decodes
   }
 
-  /// The span of the cell `start ..< end`, quotes included, of a record that RFC 4180 allows.
-  @inline(__always)
-  func span(_ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int, mayHoldPairs: Bool, _ arena: ByteBuffer) -> FieldSpan {
-    if start == end { return Self.null }
-    if UInt16(base[start]) == quote {
-      var flags = CSVCell.quoted
-      if mayHoldPairs, holdsQuote(base, start &+ 1, end &- 1) { flags |= CSVCell.doubled }
-      if isPlain {
-        return FieldSpan(
-          offset: UInt32(truncatingIfNeeded: start &+ 1), length: UInt32(truncatingIfNeeded: end &- start &- 2), kind: .string,
-          encoding: flags == CSVCell.quoted ? .plain : .csv, flags: .inSource)
-      }
-      return span(CSVCell(start: UInt32(truncatingIfNeeded: start + 1), end: UInt32(truncatingIfNeeded: end - 1), flags: flags), arena)
+  /// The span of the cell `start ..< end`, quotes included, of a record that RFC 4180 allows. May append to the arena.
+  func slowSpan(_ start: Int, _ end: Int, mayHoldPairs: Bool, _ arena: ByteBuffer) -> FieldSpan {
+    guard start < end, UInt16(arena.base[start]) == quote else {
+      return span(CSVCell(start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end), flags: 0), arena)
     }
-    if isPlain {
-      return FieldSpan(
-        offset: UInt32(truncatingIfNeeded: start), length: UInt32(truncatingIfNeeded: end &- start), kind: .string, flags: .inSource)
-    }
-    return span(CSVCell(start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end), flags: 0), arena)
+    var flags = CSVCell.quoted
+    if mayHoldPairs, memchr(arena.base + start + 1, Int32(quote), end - start - 2) != nil { flags |= CSVCell.doubled }
+    return span(CSVCell(start: UInt32(truncatingIfNeeded: start + 1), end: UInt32(truncatingIfNeeded: end - 1), flags: flags), arena)
   }
 
   private static var null: FieldSpan { FieldSpan(kind: .null, flags: .inSource) }
@@ -76,11 +66,6 @@ struct CSVSpanMaker {
 
   func isNull(_ text: UnsafePointer<UInt8>, _ count: Int) -> Bool {
     nulls.contains { null in null.count == count && null.withUnsafeBufferPointer { $0.elementsEqual(UnsafeBufferPointer(start: text, count: count)) } }
-  }
-
-  @inline(__always) private func holdsQuote(_ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int) -> Bool {
-    let count = end &- start
-    return count > 0 && memchr(base + start, Int32(quote), count) != nil
   }
 }
 
