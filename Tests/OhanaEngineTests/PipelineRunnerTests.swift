@@ -1,11 +1,10 @@
 import OhanaCore
 import OhanaEngine
-import Synchronization
 import Testing
 
 /// Hands out `count` records, one per batch, numbered in their bytes.
 private final class Numbers: BatchSource {
-  private let next = Mutex(0)
+  private let next = Locked(0)
   private let count: Int
   let failsAt: Int?
   init(_ count: Int, failsAt: Int? = nil) {
@@ -34,7 +33,7 @@ private struct Dawdle: RowStage {
 }
 
 private final class Collect: OrderedStage {
-  private let collected = Mutex<[String]>([])
+  private let collected = Locked<[String]>([])
   let isLast: Bool
   let stopsAfter: Int?
   init(isLast: Bool = true, stopsAfter: Int? = nil) {

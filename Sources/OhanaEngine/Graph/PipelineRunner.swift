@@ -1,6 +1,5 @@
 internal import Dispatch
 public import OhanaCore
-internal import Synchronization
 
 /// Runs a pipeline to its end: the shell around ``FlowState`` that holds the batches and calls the stages.
 ///
@@ -30,7 +29,7 @@ public final class PipelineRunner: Sendable {
   /// Something may stop reading early: then each batch keeps a trail of what was dropped where, so that the books can end at a record.
   private let keepsTrail: Bool
   private let hasOneSource: Bool
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   /// - Parameters:
   ///   - batchCount: batches in flight, the only bound on memory between stages; at least 1.
@@ -63,7 +62,7 @@ public final class PipelineRunner: Sendable {
     self.nodes = nodes
     batches = (0..<batchCount).map { _ in RecordBatch() }
     let kinds = nodes.map { node -> FlowState.NodeKind in if case .row = node { .row } else { .ordered } }
-    state = Mutex(
+    state = Locked(
       State(
         flow: FlowState(nodes: kinds, batches: batchCount),
         counts: FlowCounts(steps: pipeline.steps.count)))
@@ -98,7 +97,7 @@ public final class PipelineRunner: Sendable {
 
   // MARK: Actions
 
-  private func apply(_ event: (inout sending State) -> [FlowState.Action]) {
+  private func apply(_ event: (inout State) -> [FlowState.Action]) {
     let actions = state.withLock { event(&$0) }
     for action in actions { perform(action) }
   }

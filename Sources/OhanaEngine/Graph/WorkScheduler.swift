@@ -1,6 +1,5 @@
 internal import Dispatch
 public import OhanaCore
-internal import Synchronization
 
 /// Runs pieces of work on Dispatch, never more than `width` at once, the most urgent first.
 ///
@@ -22,7 +21,7 @@ public final class WorkScheduler: WorkPool {
     static func isBefore(_ a: Entry, _ b: Entry) -> Bool { a.priority != b.priority ? a.priority > b.priority : a.order < b.order }
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let queue = DispatchQueue(label: "ohana.work", qos: .userInitiated, attributes: .concurrent)
 
   /// - Parameter width: pieces of work at once, at least 1.

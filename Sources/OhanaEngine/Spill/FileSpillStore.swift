@@ -1,12 +1,11 @@
 public import OhanaCore
-internal import Synchronization
 
 /// Spills to unnamed files: each is created with mode 0600 and loses its name at once, so that nothing stays behind however the process
 /// ends.
 public final class FileSpillStore: SpillStore {
   /// Where the files are.
   public let folder: FilePath
-  private let isClosed = Mutex(false)
+  private let isClosed = Locked(false)
 
   /// - Parameter folder: `--temp-dir`; by default `$TMPDIR`, else `/var/tmp`. Looked at when the first file is made.
   public init(folder: FilePath? = nil) {
