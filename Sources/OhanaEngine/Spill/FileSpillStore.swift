@@ -1,4 +1,5 @@
 public import OhanaCore
+internal import Synchronization
 
 /// Spills to unnamed files: each is created with mode 0600 and loses its name at once, so that nothing stays behind however the process
 /// ends.
