@@ -21,14 +21,14 @@ public struct CountByStage: PlannedStage {
   }
 
   public static let help = StageHelp(
-    name: "count-by", usage: "KEY,…", summary: "Counts the records of each key.",
+    name: "count-by", usage: "KEY,…", summary: "count the records of each key",
     text: """
       Makes one record per key, in order of first appearance, with the key's values as they were there and their number in count. A KEY is \
       FIELD[:KIND] or an expression, which gives the column its text for a name. Missing and null are one key, and an empty text is another.
       """,
     examples: [
-      .init("ohana run contacts.ndjson.gz then count-by country then sort count:number:desc", "Countries, the most frequent first."),
-      .init("ohana count-by \"email_domain(email)\" contacts.csv", "Domains of addresses."),
+      .init("ohana run contacts.ndjson.gz then count-by country then sort count:number:desc", "countries, the most frequent first"),
+      .init("ohana count-by \"email_domain(email)\" contacts.csv", "domains of addresses"),
     ], memoryClass: .keyed)
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {

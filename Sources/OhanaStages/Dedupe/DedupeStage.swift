@@ -66,23 +66,23 @@ public struct DedupeStage: PlannedStage {
 
   public static let help = StageHelp(
     name: "dedupe", usage: "--by KEY,… [--keep first|last|newest:F|oldest:F|most-complete|none] [--duplicates FILE]",
-    summary: "Keeps one record per key.",
+    summary: "keep one record per key",
     text: """
       A KEY is FIELD[:KIND] or an expression; with several, all have to be equal. Kinds: exact (default: the decoded text), fold (case, \
       diacritics and width do not count), email, email/provider (dots and +tags of gmail do not count either), name. A record with a blank in \
       its key equals no other and always stays. The survivor stays at its place in the input.
       """,
     options: [
-      .init("--by", "KEY,…", "What makes records the same."),
+      .init("--by", "KEY,…", "what makes records the same"),
       .init(
         "--keep", "first|last|newest:F|oldest:F|most-complete|none",
-        "Which of them stays, first if not given. F ranks null, then text, then numbers, then ISO 8601 instants; of equals the earliest stays; "
-          + "most-complete counts fields with a value; none keeps only records that are alone."),
-      .init("--duplicates", "FILE", "Writes the others there, in input order, with _survivor: input and number of the record kept."),
+        "which of them stays, first if not given. F ranks null, then text, then numbers, then ISO 8601 instants; of equals the earliest stays; "
+          + "most-complete counts fields with a value; none keeps only records that are alone"),
+      .init("--duplicates", "FILE", "write the others there, in input order, with _survivor: input and number of the record kept"),
     ],
     examples: [
-      .init("ohana dedupe --by email:email exports/*.ndjson.gz -o clean.ndjson.gz", "One record per e-mail address, the first."),
-      .init("ohana dedupe --by first:fold,last:fold --keep newest:updated contacts.csv", "One per name, the one changed last."),
+      .init("ohana dedupe --by email:email exports/*.ndjson.gz -o clean.ndjson.gz", "one record per e-mail address, the first"),
+      .init("ohana dedupe --by first:fold,last:fold --keep newest:updated contacts.csv", "one per name, the one changed last"),
     ],
     memoryClass: .keyed, memoryNote: "B with any --keep but first")
 

@@ -33,19 +33,19 @@ public struct DistinctStage: PlannedStage {
   }
 
   public static let help = StageHelp(
-    name: "distinct", usage: "[--by record|KEY,…] [--ignore F,…]", summary: "Drops records that repeat another, and keeps the first.",
+    name: "distinct", usage: "[--by record|KEY,…] [--ignore F,…]", summary: "drop records that repeat another, and keep the first",
     text: """
       By record, two records are the same if they hold the same values: the order of keys and of tags does not count, null and missing are the \
       same, empty lists too, and \"\" is something else. By KEYs only those count; null is a value like others, where dedupe lets records with a \
       blank key pass. A field named record is written "record", in double quotes.
       """,
     options: [
-      .init("--by", "record|KEY,…", "What has to repeat; the whole record if not given."),
-      .init("--ignore", "F,…", "Members that do not count, at any depth; with --by record."),
+      .init("--by", "record|KEY,…", "what has to repeat; the whole record if not given"),
+      .init("--ignore", "F,…", "members that do not count, at any depth; with --by record"),
     ],
     examples: [
-      .init("ohana distinct --ignore source,tags merged.ndjson", "The same contact from two sources counts once."),
-      .init("ohana distinct --by city,country contacts.csv", "One record for each pair, also for a missing city."),
+      .init("ohana distinct --ignore source,tags merged.ndjson", "the same contact from two sources counts once"),
+      .init("ohana distinct --by city,country contacts.csv", "one record for each pair, also for a missing city"),
     ], memoryClass: .keyed)
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {

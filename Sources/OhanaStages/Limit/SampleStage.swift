@@ -39,13 +39,13 @@ public struct SampleStage: PlannedStage {
   }
 
   public static let help = StageHelp(
-    name: "sample", usage: "N|P%", summary: "Keeps some records at random.",
+    name: "sample", usage: "N|P%", summary: "keep some records at random",
     text: """
       N keeps that many records, each set of them equally likely; P% keeps each record with that probability. Records stay in order. The \
       choice depends on --seed (0 if not given) and on a record's place in the stream alone, so that it can be repeated.
       """,
     examples: [
-      .init("ohana sample 1000 contacts.ndjson.gz", "A thousand records."), .init("ohana sample 1% --seed 7 contacts.csv", "About one in a hundred."),
+      .init("ohana sample 1000 contacts.ndjson.gz", "a thousand records"), .init("ohana sample 1% --seed 7 contacts.csv", "about one in a hundred"),
     ], memoryClass: .streaming, memoryNote: "K with N")
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {

@@ -15,8 +15,8 @@ public struct SkipStage: PlannedStage {
   }
 
   public static let help = StageHelp(
-    name: "skip", usage: "N", summary: "Leaves out the first N records.", text: "Drops the first N records that reach it and passes all others.",
-    examples: [.init("ohana run all.ndjson then sort last then skip 100 then limit 100", "The second hundred.")], memoryClass: .streaming)
+    name: "skip", usage: "N", summary: "leave out the first N records", text: "Drops the first N records that reach it and passes all others.",
+    examples: [.init("ohana run all.ndjson then sort last then skip 100 then limit 100", "the second hundred")], memoryClass: .streaming)
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] { [.ordered(Skipper(count))] }
 }
@@ -37,14 +37,14 @@ public struct LimitStage: PlannedStage {
   }
 
   public static let help = StageHelp(
-    name: "limit", usage: "N", summary: "Keeps the first N records and stops reading.",
+    name: "limit", usage: "N", summary: "keep the first N records and stop reading",
     text: """
       Passes the first N records that reach it. Input behind the record that filled it is not read and can hold no error, unless a tee or \
       --duplicates before it needs all of it.
       """,
     examples: [
-      .init("ohana limit 10 contacts.ndjson.gz", "The first ten."),
-      .init("ohana run contacts.csv then sort updated:desc then limit 10", "The ten changed last."),
+      .init("ohana limit 10 contacts.ndjson.gz", "the first ten"),
+      .init("ohana run contacts.csv then sort updated:desc then limit 10", "the ten changed last"),
     ], memoryClass: .streaming)
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] { [.ordered(Limiter(count))] }

@@ -29,7 +29,7 @@ public struct SortStage: PlannedStage {
 
   public static let help = StageHelp(
     name: "sort", usage: "KEY,…",
-    summary: "Sorts the records; equal ones stay in their order.",
+    summary: "sort the records; equal ones stay in their order",
     text: """
       A KEY is FIELD[:KIND][:desc][:nulls-first] or an expression. Kinds: locale (default: the rules of CLDR root, or of --locale), \
       locale/xx (of a language, for example locale/sv or locale/de-u-co-phonebk), binary (bytes of the text), number (exact decimal numbers, \
@@ -37,8 +37,8 @@ public struct SortStage: PlannedStage {
       empty values come last together, under :desc too; :nulls-first puts them first. What does not fit --memory is sorted on disk.
       """,
     examples: [
-      .init("ohana sort last,first contacts.ndjson", "By last name, then first name."),
-      .init("ohana sort city:locale/sv,age:number:desc people.csv", "Swedish order, the oldest first within a city."),
+      .init("ohana sort last,first contacts.ndjson", "by last name, then first name"),
+      .init("ohana sort city:locale/sv,age:number:desc people.csv", "Swedish order, the oldest first within a city"),
     ],
     memoryClass: .breaker)
 
@@ -75,12 +75,12 @@ public struct ReverseStage: PlannedStage {
   }
 
   public static let help = StageHelp(
-    name: "reverse", usage: "", summary: "Turns the order of the records round.",
+    name: "reverse", usage: "", summary: "turn the order of the records round",
     text: """
       The last record comes first. Behind a sort it turns round ties and empty values too, where KEY:desc would leave them. What does not fit \
       --memory goes to disk.
       """,
-    examples: [.init("ohana run contacts.ndjson then sort last then reverse", "From Z to A, records without a last name first.")],
+    examples: [.init("ohana run contacts.ndjson then sort last then reverse", "from Z to A, records without a last name first")],
     memoryClass: .breaker)
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {

@@ -39,18 +39,18 @@ public struct SuppressStage: PlannedStage {
   }
 
   public static let help = StageHelp(
-    name: "suppress", usage: "--list FILE --by KEY,… [--hashed sha256]", summary: "Drops the records whose key is in a list.",
+    name: "suppress", usage: "--list FILE --by KEY,… [--hashed sha256]", summary: "drop the records whose key is in a list",
     text: """
       The list is a file of any format, read by the column of the key's name or by its only column. Both sides are compared as the KEY's kind \
       says, so that Ann@Example.org in the list suppresses ann@example.org by email:email. Records with a blank key pass.
       """,
     options: [
-      .init("--list", "FILE", "The list."), .init("--by", "KEY,…", "What is looked up in it."),
-      .init("--hashed", "sha256", "The list holds hexadecimal SHA-256 of the key's text, as its kind makes it, instead of values."),
+      .init("--list", "FILE", "the list"), .init("--by", "KEY,…", "what is looked up in it"),
+      .init("--hashed", "sha256", "the list holds hexadecimal SHA-256 of the key's text, as its kind makes it, instead of values"),
     ],
     examples: [
-      .init("ohana suppress --list unsubscribed.csv --by email:email contacts.ndjson.gz -o send.ndjson.gz", "Nobody who unsubscribed."),
-      .init("ohana suppress --list hashes.txt --by email:email --hashed sha256 contacts.csv", "The same, from a list that tells no addresses."),
+      .init("ohana suppress --list unsubscribed.csv --by email:email contacts.ndjson.gz -o send.ndjson.gz", "nobody who unsubscribed"),
+      .init("ohana suppress --list hashes.txt --by email:email --hashed sha256 contacts.csv", "the same, from a list that tells no addresses"),
     ], memoryClass: .keyed)
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {

@@ -16,12 +16,12 @@ public struct TeeStage: PlannedStage {
   }
 
   public static let help = StageHelp(
-    name: "tee", usage: "FILE", summary: "Writes what passes to a file, and passes it on.",
+    name: "tee", usage: "FILE", summary: "write what passes to a file, and pass it on",
     text: """
       The file gets every record that reaches this place, as it is here; format and compression follow its name. A limit behind it no longer \
       stops the reading.
       """,
-    examples: [.init("ohana run in.ndjson -o clean.ndjson then dedupe --by email then tee unsorted.csv then sort last", "Two results of one run.")],
+    examples: [.init("ohana run in.ndjson -o clean.ndjson then dedupe --by email then tee unsorted.csv then sort last", "two results of one run")],
     memoryClass: .streaming)
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] { try context.openOutput(path, schema) }
