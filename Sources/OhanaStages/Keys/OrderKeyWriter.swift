@@ -18,11 +18,19 @@ struct BoundOrderKey: Sendable {
     isDescending = key.isDescending
     blanksFirst = key.blanksFirst
     switch key.kind {
-    case .locale(let tag): comparison = .collation(try Collation(tag: tag ?? locale, isNumeric: false))
-    case .natural(let tag): comparison = .collation(try Collation(tag: tag ?? locale, isNumeric: true))
+    case .locale(let tag): comparison = .collation(try Self.collation(tag ?? locale, isNumeric: false, key))
+    case .natural(let tag): comparison = .collation(try Self.collation(tag ?? locale, isNumeric: true, key))
     case .binary: comparison = .binary
     case .number: comparison = .number
     case .ohana: comparison = .ohana
+    }
+  }
+
+  private static func collation(_ tag: String?, isNumeric: Bool, _ key: OrderKey) throws(OhanaError) -> Collation {
+    do { return try Collation(tag: tag, isNumeric: isNumeric) } catch {
+      var error = error
+      error.field = key.source.name.description
+      throw error
     }
   }
 }

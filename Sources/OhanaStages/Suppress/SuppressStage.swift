@@ -42,7 +42,8 @@ public struct SuppressStage: PlannedStage {
     name: "suppress", usage: "--list FILE --by KEY,… [--hashed sha256]", summary: "drop the records whose key is in a list",
     text: """
       The list is a file of any format, read by the column of the key's name or by its only column. Both sides are compared as the KEY's kind \
-      says, so that Ann@Example.org in the list suppresses ann@example.org by email:email. Records with a blank key pass.
+      says, so that Ann@Example.org in the list suppresses ann@example.org by email:email. A list of one column needs no header. Records with a \
+      blank key pass.
       """,
     options: [
       .init("--list", "FILE", "the list"), .init("--by", "KEY,…", "what is looked up in it"),

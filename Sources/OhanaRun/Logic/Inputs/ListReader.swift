@@ -9,7 +9,8 @@ struct ListReader: Sendable {
 
   /// - Parameters:
   ///   - fields: names of the columns wanted, in the order of the slots `body` sees. A CSV list of one column is read by that column,
-  ///     whatever its name. nil: the only column.
+  ///     whatever its name; where it has not the name asked for, it may have no header at all, and its first line counts as a value too.
+  ///     nil: the only column.
   /// - Throws: `usage` if the list has no such column, `badInput` for the first record that cannot be read.
   func read(_ path: FilePath, fields: [FieldName]?, _ body: (RecordBatch) throws -> Void) throws {
     // The list's dialect is its own: what was said of the inputs says nothing of it.
@@ -36,6 +37,10 @@ struct ListReader: Sendable {
       parser = CSVParser(fields: schema.sourceFields, slotCount: schema.slotCount, marksVerbatim: false)
     }
     let batch = RecordBatch()
+    if let columns = input.header?.columns, columns.count == 1, fields?.first?.whole != columns[0] {
+      batch.slotCount = schema.slotCount
+      try body(Self.onlyValue(columns[0], in: batch, slot: schema.sourceFields[0].slot))
+    }
     var line = 0
     var count = 0
     while true {
@@ -56,6 +61,16 @@ struct ListReader: Sendable {
     if count > 0, let found = foundFields?(), let missing = zip(names, found).first(where: { !$0.1 })?.0 {
       throw OhanaError(.usage, "unknown-field", at: .init(path), field: missing.description, "no record of the list has this field")
     }
+  }
+
+  /// A batch of one record of one value.
+  private static func onlyValue(_ value: [UInt8], in batch: RecordBatch, slot: Int) -> RecordBatch {
+    let length = UInt32(value.count)
+    value.withUnsafeBufferPointer { batch.arena.append($0) }
+    let record = batch.appendRecord(RecordSpan(offset: 0, length: length))
+    batch.fields[record * batch.slotCount + slot] = FieldSpan(length: length, kind: .string)
+    batch.selectAll()
+    return batch
   }
 
   private func names(_ fields: [FieldName]?, of input: ProbedInput) throws -> [FieldName] {
