@@ -62,7 +62,8 @@ struct CSVBatchParser {
     var at = start
     while at < end {
       ohana_csv_make_index(
-        kernel, batch.arena.base + at, end - at, bytes, scratch.cells, scratch.cellCapacity, scratch.records, scratch.recordCapacity, &index)
+        kernel, batch.arena.base + at, end - at, bytes, scratch.cells, scratch.cellCapacity, scratch.records, scratch.recordCapacity, &index
+      )
       if index.record_count == 0 {
         scratch.growCells()
         continue
@@ -145,7 +146,8 @@ struct CSVBatchParser {
         } else if UInt16(base[cellStart]) == quote {
           let isPaired = mayHoldPairs && memchr(base + (cellStart &+ 1), Int32(quote), cellEnd &- cellStart &- 2) != nil
           row[slot] = FieldSpan(
-            offset: UInt32(truncatingIfNeeded: cellStart &+ 1), length: UInt32(truncatingIfNeeded: cellEnd &- cellStart &- 2), kind: .string,
+            offset: UInt32(truncatingIfNeeded: cellStart &+ 1), length: UInt32(truncatingIfNeeded: cellEnd &- cellStart &- 2),
+            kind: .string,
             encoding: isPaired ? .csv : .plain, flags: .inSource)
         } else {
           row[slot] = FieldSpan(
@@ -289,7 +291,8 @@ struct CSVBatchParser {
     let isTranscoded = dialect.isTranscoded
     batch.rejects.append(
       CSVRejects.make(
-        isTranscoded ? .invalidEncoding : .invalidUTF8, isTranscoded ? "a sequence is not valid in the input's encoding" : "not UTF-8", batch,
+        isTranscoded ? .invalidEncoding : .invalidUTF8, isTranscoded ? "a sequence is not valid in the input's encoding" : "not UTF-8",
+        batch,
         scanner, start: start, contentEnd: contentEnd, fault: UTF8Validation.firstInvalid(batch.arena.base, from: start, to: contentEnd),
         line: line))
   }

@@ -53,7 +53,9 @@ public struct CSVDialect: Sendable, Equatable {
   public init() {}
 
   /// Comma and `"`: what our writer writes by default, so that a record's own bytes may be its output.
-  public var isDefault: Bool { delimiter == UInt8(ascii: ",") && quote == UInt8(ascii: "\"") && escape == nil && lineEnd != .carriageReturn }
+  public var isDefault: Bool {
+    delimiter == UInt8(ascii: ",") && quote == UInt8(ascii: "\"") && escape == nil && lineEnd != .carriageReturn
+  }
 
   /// Names why these bytes cannot be used together; nil if they can.
   public var problem: String? {

@@ -147,7 +147,7 @@ public final class CSVFramer: RecordFramer, @unchecked Sendable {  // because on
       if !isTolerant {
         ohana_csv_find_frame(kernel, base + cut, end - cut, bytes, &frame)
         cut += frame.last_end
-          if frame.violation < 0 {  // SIZE_MAX: none
+        if frame.violation < 0 {  // SIZE_MAX: none
           if !isEnd || cut == end { return cut }
           if !frame.in_quotes { return end }  // the last record, without a line end
         }
@@ -225,7 +225,9 @@ public final class CSVFramer: RecordFramer, @unchecked Sendable {  // because on
     var lines = scanner.countLines(pending.base, from: start, to: outcome.fault)
     let faultLine = lines
     var lineStart = outcome.fault
-    while lineStart > start, pending.base[lineStart - 1] != 0x0a, pending.base[lineStart - 1] != 0x0d || !scanner.endsWithCR { lineStart -= 1 }
+    while lineStart > start, pending.base[lineStart - 1] != 0x0a, pending.base[lineStart - 1] != 0x0d || !scanner.endsWithCR {
+      lineStart -= 1
+    }
     let faultColumn = outcome.fault - lineStart + 1
     var skipper = CSVRecordSkipper(scanner, state: outcome.state, maxBytes: scanner.maxRecordBytes)
     var size = outcome.fault - start

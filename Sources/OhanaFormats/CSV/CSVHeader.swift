@@ -129,7 +129,9 @@ public struct CSVHeader: Sendable, Equatable {
     declaredCount = names.count
   }
 
-  private func names(_ cells: CSVCellList, _ head: ByteBuffer, _ scanner: CSVRecordScanner, source: FilePath) throws(OhanaError) -> [[UInt8]] {
+  private func names(_ cells: CSVCellList, _ head: ByteBuffer, _ scanner: CSVRecordScanner, source: FilePath) throws(OhanaError)
+    -> [[UInt8]]
+  {
     var names: [[UInt8]] = []
     for index in 0..<cells.count {
       let cell = cells.base[index]

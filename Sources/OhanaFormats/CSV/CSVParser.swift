@@ -33,7 +33,8 @@ public final class CSVParser: RowStage {
     let scratch = pool.withLock { $0.popLast() } ?? CSVParserScratch()
     defer { pool.withLock { $0.append(scratch) } }
     batch.slotCount = slotCount
-    var run = CSVBatchParser(batch: batch, state: state, map: map(for: state.header), scratch: scratch, kernel: kernel, marksVerbatim: marksVerbatim)
+    var run = CSVBatchParser(
+      batch: batch, state: state, map: map(for: state.header), scratch: scratch, kernel: kernel, marksVerbatim: marksVerbatim)
     run.parse()
     batch.selectAll()
     return StageTally()
@@ -60,7 +61,9 @@ final class CSVColumnMap: @unchecked Sendable {  // because it is never changed 
   init(header: CSVHeader, fields: [RecordSchema.SourceField]) {
     var columns: [[UInt8]: Int] = [:]
     for (index, name) in header.columns.enumerated() { columns[name] = index }
-    let found = fields.compactMap { field in columns[field.name.whole].map { (column: $0, slot: field.slot) } }.sorted { $0.column < $1.column }
+    let found = fields.compactMap { field in columns[field.name.whole].map { (column: $0, slot: field.slot) } }.sorted {
+      $0.column < $1.column
+    }
     count = found.count
     entries = .allocate(capacity: count)
     for (index, entry) in found.enumerated() { (entries + index).initialize(to: entry) }

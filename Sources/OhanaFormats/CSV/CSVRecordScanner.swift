@@ -163,7 +163,9 @@ struct CSVRecordScanner: Sendable {
         if size < 0 { return Outcome(kind: .incomplete) }
       }
       // The CR of CRLF, or of an input that was cut between the two. An escaped one is text.
-      if !endsWithCR, !isContent, contentEnd > cell, base[contentEnd - 1] == 0x0d, escape > 255 || !endsEscaped(base, cell, contentEnd) { contentEnd -= 1 }
+      if !endsWithCR, !isContent, contentEnd > cell, base[contentEnd - 1] == 0x0d, escape > 255 || !endsEscaped(base, cell, contentEnd) {
+        contentEnd -= 1
+      }
       if contentEnd - start > maxRecordBytes { return Outcome(kind: .tooLong, fault: contentEnd, state: .bare) }
       cells?.append(CSVCell(start: UInt32(truncatingIfNeeded: cell), end: UInt32(truncatingIfNeeded: contentEnd), flags: flags))
       return Outcome(kind: .record, contentEnd: contentEnd, next: next + size)

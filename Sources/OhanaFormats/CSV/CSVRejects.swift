@@ -18,7 +18,8 @@ enum CSVRejects {
     var lineStart = min(fault, batch.arena.count)
     while lineStart > 0, base[lineStart - 1] != 0x0a, base[lineStart - 1] != 0x0d || !scanner.endsWithCR { lineStart -= 1 }
     return Reject(
-      reason: reason, detail: detail, line: line + scanner.countLines(base, from: start, to: max(start, fault)), column: fault - lineStart + 1,
+      reason: reason, detail: detail, line: line + scanner.countLines(base, from: start, to: max(start, fault)),
+      column: fault - lineStart + 1,
       offset: start, length: contentEnd - start, raw: Array(UnsafeBufferPointer(start: base + start, count: contentEnd - start)),
       before: batch.recordCount)
   }

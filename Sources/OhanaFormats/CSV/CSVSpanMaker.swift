@@ -60,12 +60,16 @@ struct CSVSpanMaker {
       }
       return span
     }
-    if infersKinds, !isQuoted { span.kind = CSVKindInference.kind(of: UnsafeBufferPointer(start: arena.base + Int(cell.start), count: Int(span.length))) }
+    if infersKinds, !isQuoted {
+      span.kind = CSVKindInference.kind(of: UnsafeBufferPointer(start: arena.base + Int(cell.start), count: Int(span.length)))
+    }
     return span
   }
 
   func isNull(_ text: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-    nulls.contains { null in null.count == count && null.withUnsafeBufferPointer { $0.elementsEqual(UnsafeBufferPointer(start: text, count: count)) } }
+    nulls.contains { null in
+      null.count == count && null.withUnsafeBufferPointer { $0.elementsEqual(UnsafeBufferPointer(start: text, count: count)) }
+    }
   }
 }
 

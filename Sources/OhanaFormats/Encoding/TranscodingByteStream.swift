@@ -37,7 +37,8 @@ public final class TranscodingByteStream: ByteStream, @unchecked Sendable {  // 
       converted.reserve(ohana_icu_converted_bound(count))
       let made = ohana_icu_convert(converter, source.base, count, hasEnded, converted.base)
       guard made >= 0 else {
-        throw OhanaError(.io, "conversion", "the text could not be converted to UTF-8", fix: "convert the file before, for example with iconv")
+        throw OhanaError(
+          .io, "conversion", "the text could not be converted to UTF-8", fix: "convert the file before, for example with iconv")
       }
       converted.count = made
     }

@@ -9,7 +9,8 @@ public enum RecordFormat: String, Sendable, Codable, CaseIterable {
 public enum FormatSniffer {
   /// Why an input cannot be read as any format there is a reader for.
   public enum Unreadable: String, Sendable {
-    case vCard = "vCard", ldif = "LDIF", xml = "XML", parquet = "Parquet", zip = "a zip archive", zstd = "Zstandard", bzip2 = "bzip2", xz = "xz"
+    case vCard = "vCard", ldif = "LDIF", xml = "XML", parquet = "Parquet", zip = "a zip archive", zstd = "Zstandard", bzip2 = "bzip2", xz =
+      "xz"
   }
   public enum Verdict: Sendable, Equatable {
     case format(RecordFormat)
@@ -39,7 +40,8 @@ public enum FormatSniffer {
 
   /// The format a name stands for, `.gz` aside; nil if it says nothing.
   public static func format(of name: FilePath) -> RecordFormat? {
-    var parts = String(decoding: name.lastComponent.bytes, as: UTF8.self).lowercased().split(separator: ".", omittingEmptySubsequences: true)
+    var parts = String(decoding: name.lastComponent.bytes, as: UTF8.self).lowercased().split(
+      separator: ".", omittingEmptySubsequences: true)
     if parts.last == "gz" || parts.last == "gzip" { parts.removeLast() }
     guard parts.count > 1 else { return nil }
     switch parts.last {

@@ -41,7 +41,8 @@ public struct CountByStage: PlannedStage {
     }
     let countName = Array("count".utf8)
     if entries.contains(where: { $0.name == countName }) {
-      throw OhanaError(.usage, "name-taken", field: "count", "count-by: a key has the name of the new field", fix: "rename it before: rename count=NAME")
+      throw OhanaError(
+        .usage, "name-taken", field: "count", "count-by: a key has the name of the new field", fix: "rename it before: rename count=NAME")
     }
     let countSlot = schema.newSlot()
     let keySlots = entries.map(\.slot)

@@ -72,7 +72,8 @@ final class KeyCounter: OrderedStage, @unchecked Sendable {  // because one piec
 
   private var isFull: Bool {
     groupCount >= Int(UInt32.max) - 1
-      || (groupCount > 16 && groups.count + (groupCount + 1) * 8 + (mask + 1) * 4 * ((groupCount + 1) * 2 > mask ? 3 : 1) > context.memory.bytes / 2)
+      || (groupCount > 16
+        && groups.count + (groupCount + 1) * 8 + (mask + 1) * 4 * ((groupCount + 1) * 2 > mask ? 3 : 1) > context.memory.bytes / 2)
   }
 
   private func append(_ fingerprint: Fingerprint, _ record: Int, of batch: RecordBatch) {
@@ -88,7 +89,8 @@ final class KeyCounter: OrderedStage, @unchecked Sendable {  // because one piec
         offset: UInt32(truncatingIfNeeded: groups.count - bodyStart), length: field.length, kind: field.kind, encoding: field.encoding,
         flags: .overlay)
       if field.length > 0 { groups.append(batch.bytes(of: field)) }
-      UnsafeMutableRawPointer(groups.base + start + Group.size + index * MemoryLayout<FieldSpan>.size).storeBytes(of: span, as: FieldSpan.self)
+      UnsafeMutableRawPointer(groups.base + start + Group.size + index * MemoryLayout<FieldSpan>.size).storeBytes(
+        of: span, as: FieldSpan.self)
     }
     let group = Group(
       fingerprint: fingerprint, position: UInt64(position), count: 1, ordinal: origin.ordinal, source: origin.source,
@@ -196,7 +198,8 @@ final class KeyCounter: OrderedStage, @unchecked Sendable {  // because one piec
     let offset = batch.arena.count
     batch.arena.append(String(group.count))
     row[countSlot] = FieldSpan(
-      offset: UInt32(truncatingIfNeeded: offset), length: UInt32(truncatingIfNeeded: batch.arena.count - offset), kind: .number, flags: .overlay)
+      offset: UInt32(truncatingIfNeeded: offset), length: UInt32(truncatingIfNeeded: batch.arena.count - offset), kind: .number,
+      flags: .overlay)
     batch.select(record)
     batch.reserveOrigins(record + 1, used: record)
     batch.origins[record] = RecordOrigin(source: group.source, ordinal: group.ordinal)

@@ -36,7 +36,8 @@ public struct DedupeStage: PlannedStage {
     let arguments = try StageArguments(words, for: help)
     try arguments.noPositionals()
     guard let by = arguments.value("--by") else {
-      throw arguments.problem("missing-argument", "--by KEY,… is missing", fix: "say what makes two records the same: dedupe --by email:email")
+      throw arguments.problem(
+        "missing-argument", "--by KEY,… is missing", fix: "say what makes two records the same: dedupe --by email:email")
     }
     return DedupeStage(
       keys: try EqualityKey.parse(list: by, what: "dedupe --by"), keep: try parseKeep(arguments),

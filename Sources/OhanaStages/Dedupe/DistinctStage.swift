@@ -27,7 +27,8 @@ public struct DistinctStage: PlannedStage {
     let by = arguments.value("--by") ?? "record"
     if by == "record" { return DistinctStage(by: .record(ignoring: ignored ?? []), text: text) }
     if ignored != nil {
-      throw arguments.problem("bad-value", "--ignore goes with --by record only", fix: "leave it out: other fields than the keys do not count")
+      throw arguments.problem(
+        "bad-value", "--ignore goes with --by record only", fix: "leave it out: other fields than the keys do not count")
     }
     return DistinctStage(by: .keys(try EqualityKey.parse(list: by, what: "distinct --by")), text: text)
   }

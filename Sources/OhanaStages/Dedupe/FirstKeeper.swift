@@ -168,6 +168,8 @@ extension RecordBatch {
   /// Where record `record` was read.
   @inline(__always)
   func origin(of record: Int) -> RecordOrigin {
-    hasOrigins ? origins[record] : RecordOrigin(source: UInt32(truncatingIfNeeded: source), ordinal: UInt64(truncatingIfNeeded: firstOrdinal &+ record))
+    hasOrigins
+      ? origins[record]
+      : RecordOrigin(source: UInt32(truncatingIfNeeded: source), ordinal: UInt64(truncatingIfNeeded: firstOrdinal &+ record))
   }
 }

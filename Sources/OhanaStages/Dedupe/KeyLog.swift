@@ -142,7 +142,8 @@ final class KeyPartitions {
     for index in 0..<Self.count where !pieces[index].isEmpty {
       if try KeyDecision.decide(rule, tableBudget: tableBudget, chunks: { try self.forEachPiece(of: index, $0) }, into: drops) { continue }
       guard level < 15 else {
-        throw OhanaError(.memory, "keys-exceed-memory", "this stage's share of memory cannot hold its keys", fix: "give the run more with --memory")
+        throw OhanaError(
+          .memory, "keys-exceed-memory", "this stage's share of memory cannot hold its keys", fix: "give the run more with --memory")
       }
       let finer = KeyPartitions(try spill.makeFile(), level: level + 1, bufferBudget: bufferBudget)
       try forEachPiece(of: index) { try finer.append(all: $0) }

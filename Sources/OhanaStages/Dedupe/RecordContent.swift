@@ -82,7 +82,9 @@ struct RecordContent: Sendable {
     var replaced: Set<UInt32> = []
     var members = JSONMembers(in: arena, at: JSONScanner.skipWhitespace(arena, Int(batch.records[record].offset)))
     while let member = members.next() {
-      if let earlier = last.updateValue(member.value.key, forKey: Array(member.key(in: arena, scratch: scratch))) { replaced.insert(earlier) }
+      if let earlier = last.updateValue(member.value.key, forKey: Array(member.key(in: arena, scratch: scratch))) {
+        replaced.insert(earlier)
+      }
     }
     return replaced
   }

@@ -141,7 +141,8 @@ public struct OrderKey: Sendable, Hashable {
             let known = ["locale", "binary", "number", "natural", "ohana", "desc", "nulls-first"]
             let near = NearMiss.best(for: suffix, among: known).map { "did you mean \($0)? " } ?? ""
             throw OhanaError(
-              .usage, "unknown-kind", field: item, hasKind ? "\(what): a key has one kind of order" : "\(what): '\(suffix)' is no kind of order",
+              .usage, "unknown-kind", field: item,
+              hasKind ? "\(what): a key has one kind of order" : "\(what): '\(suffix)' is no kind of order",
               fix: near + "there are locale[/xx], binary, number, natural, ohana, and desc, nulls-first with any of them")
           }
           key.kind = kind

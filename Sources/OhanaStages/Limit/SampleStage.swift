@@ -33,7 +33,8 @@ public struct SampleStage: PlannedStage {
       return SampleStage(.share(percent / 100), text)
     }
     guard let count = Int(text), count >= 0 else {
-      throw arguments.problem("bad-value", "'\(text)' is neither a number of records nor a percentage", fix: "write for example 1000 or 2.5%")
+      throw arguments.problem(
+        "bad-value", "'\(text)' is neither a number of records nor a percentage", fix: "write for example 1000 or 2.5%")
     }
     return SampleStage(.count(count), text)
   }
@@ -45,7 +46,8 @@ public struct SampleStage: PlannedStage {
       choice depends on --seed (0 if not given) and on a record's place in the stream alone, so that it can be repeated.
       """,
     examples: [
-      .init("ohana sample 1000 contacts.ndjson.gz", "a thousand records"), .init("ohana sample 1% --seed 7 contacts.csv", "about one in a hundred"),
+      .init("ohana sample 1000 contacts.ndjson.gz", "a thousand records"),
+      .init("ohana sample 1% --seed 7 contacts.csv", "about one in a hundred"),
     ], memoryClass: .streaming, memoryNote: "K with N")
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {

@@ -15,7 +15,8 @@ public struct SkipStage: PlannedStage {
   }
 
   public static let help = StageHelp(
-    name: "skip", usage: "N", summary: "leave out the first N records", text: "Drops the first N records that reach it and passes all others.",
+    name: "skip", usage: "N", summary: "leave out the first N records",
+    text: "Drops the first N records that reach it and passes all others.",
     examples: [.init("ohana run all.ndjson then sort last then skip 100 then limit 100", "the second hundred")], memoryClass: .streaming)
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] { [.ordered(Skipper(count))] }

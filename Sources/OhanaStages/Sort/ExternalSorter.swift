@@ -69,7 +69,13 @@ final class ExternalSorter {
     if memory.allocated + memory.growth(for: byteCount, longest: longest) > budget - writeBufferSize {
       // More than the budget in one run: it is in order, so it may go to disk as it is.
       memory.trim()
-      try spillRun(rank: makeRank()) { writer in try writer.append(items, byteCount) } first: { UnsafeRawPointer(items) } last: { UnsafeRawPointer(last) }
+      try spillRun(rank: makeRank()) { writer in
+        try writer.append(items, byteCount)
+      } first: {
+        UnsafeRawPointer(items)
+      } last: {
+        UnsafeRawPointer(last)
+      }
       return
     }
     let isContinued = lastItem.map { follows(items, UnsafeRawPointer($0)) } ?? false
@@ -204,7 +210,9 @@ final class ExternalSorter {
         if case .memory(let segments) = run.place { UnsafeRawPointer(segments[0].start) } else { nil }
       }
       return heads.min { self.compare($0, $1) < 0 }!
-    } last: { last! }
+    } last: {
+      last!
+    }
     itemsInMemory = 0  // counts only with a limit, and then all runs go
     if count == runs.count {
       runs = []

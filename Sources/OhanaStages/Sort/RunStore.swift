@@ -128,7 +128,9 @@ struct RunMemory: ~Copyable {
     let lastRemoved = removed.last { segment in used.contains { contains($0, segment) } }
     guard let lastRemoved, var index = used.firstIndex(where: { contains($0, lastRemoved) }) else { return }
     // The block of the last item removed may hold some of the rest, or be the one being filled.
-    if !rest.contains(where: { contains(used[index], $0) }), next.map({ $0 < used[index] || $0 > used[index] + blockSize }) ?? true { index += 1 }
+    if !rest.contains(where: { contains(used[index], $0) }), next.map({ $0 < used[index] || $0 > used[index] + blockSize }) ?? true {
+      index += 1
+    }
     free += used[..<index]
     used.removeFirst(index)
   }

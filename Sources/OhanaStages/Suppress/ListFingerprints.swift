@@ -73,7 +73,8 @@ final class ListFingerprints {
         while filled < wanted {
           let read = try file.read(at: offset + filled, into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<wanted]))
           guard read > 0 else {
-            throw OhanaError(.io, "spill-truncated", "a temporary file is shorter than what was written to it", fix: "try another --temp-dir")
+            throw OhanaError(
+              .io, "spill-truncated", "a temporary file is shorter than what was written to it", fix: "try another --temp-dir")
           }
           filled += read
         }

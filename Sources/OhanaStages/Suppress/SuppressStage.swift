@@ -51,7 +51,8 @@ public struct SuppressStage: PlannedStage {
     ],
     examples: [
       .init("ohana suppress --list unsubscribed.csv --by email:email contacts.ndjson.gz -o send.ndjson.gz", "nobody who unsubscribed"),
-      .init("ohana suppress --list hashes.txt --by email:email --hashed sha256 contacts.csv", "the same, from a list that tells no addresses"),
+      .init(
+        "ohana suppress --list hashes.txt --by email:email --hashed sha256 contacts.csv", "the same, from a list that tells no addresses"),
     ], memoryClass: .keyed)
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {

@@ -21,7 +21,9 @@ public struct TeeStage: PlannedStage {
       The file gets every record that reaches this place, as it is here; format and compression follow its name. A limit behind it no longer \
       stops the reading.
       """,
-    examples: [.init("ohana run in.ndjson -o clean.ndjson then dedupe --by email then tee unsorted.csv then sort last", "two results of one run")],
+    examples: [
+      .init("ohana run in.ndjson -o clean.ndjson then dedupe --by email then tee unsorted.csv then sort last", "two results of one run")
+    ],
     memoryClass: .streaming)
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] { try context.openOutput(path, schema) }

@@ -83,12 +83,30 @@ struct Flattening {
 @Suite("NDJSON written as CSV") struct CSVFlatteningTests {
   static let cases: [(String, String, String)] = [
     ("flat records", "{\"a\":\"x\",\"b\":1.10}\n{\"a\":\"y, z\",\"b\":true}\n", "a,b\nx,1.10\n\"y, z\",true\n"),
-    ("late keys become last columns", "{\"name\":\"Kim\",\"id\":1}\n{\"id\":2,\"name\":null}\n{\"id\":3,\"name\":\"Lee\",\"city\":\"Town\"}\n", "name,id,city\nKim,1,\n,2,\nLee,3,Town\n"),
-    ("null, empty, missing", "{\"id\":\"1\",\"nick\":\"\"}\n{\"id\":\"2\",\"nick\":null}\n{\"id\":\"3\"}\n{\"id\":\"4\",\"nick\":\"null\"}\n", "id,nick\n1,\"\"\n2,\n3,\n4,null\n"),
+    (
+      "late keys become last columns",
+      "{\"name\":\"Kim\",\"id\":1}\n{\"id\":2,\"name\":null}\n{\"id\":3,\"name\":\"Lee\",\"city\":\"Town\"}\n",
+      "name,id,city\nKim,1,\n,2,\nLee,3,Town\n"
+    ),
+    (
+      "null, empty, missing",
+      "{\"id\":\"1\",\"nick\":\"\"}\n{\"id\":\"2\",\"nick\":null}\n{\"id\":\"3\"}\n{\"id\":\"4\",\"nick\":\"null\"}\n",
+      "id,nick\n1,\"\"\n2,\n3,\n4,null\n"
+    ),
     ("keys in another order", "{\"a\":1,\"b\":2}\n{\"b\":3,\"a\":4}\n", "a,b\n1,2\n4,3\n"),
-    ("objects flatten", "{\"n\":\"x\",\"address\":{\"city\":\"A\",\"zip\":{\"a\":1}},\"z\":0}\n{\"address\":{\"zip\":{\"a\":2},\"city\":\"B\"}}\n", "n,address.city,address.zip.a,z\nx,A,1,0\n,B,2,\n"),
-    ("arrays of scalars join", "{\"a\":[\"x\",1,true],\"b\":[]}\n{\"a\":[\"x\"],\"b\":[\"y\",\"z, w\"]}\n", "a,b\nx;1;true,\nx,\"y;z, w\"\n"),
-    ("other arrays are JSON", "{\"a\":[1, null],\"b\":[\"x;y\"],\"c\":[{\"d\": 1}, [2]]}\n", "a,b,c\n\"[1,null]\",\"[\"\"x;y\"\"]\",\"[{\"\"d\"\":1},[2]]\"\n"),
+    (
+      "objects flatten",
+      "{\"n\":\"x\",\"address\":{\"city\":\"A\",\"zip\":{\"a\":1}},\"z\":0}\n{\"address\":{\"zip\":{\"a\":2},\"city\":\"B\"}}\n",
+      "n,address.city,address.zip.a,z\nx,A,1,0\n,B,2,\n"
+    ),
+    (
+      "arrays of scalars join", "{\"a\":[\"x\",1,true],\"b\":[]}\n{\"a\":[\"x\"],\"b\":[\"y\",\"z, w\"]}\n",
+      "a,b\nx;1;true,\nx,\"y;z, w\"\n"
+    ),
+    (
+      "other arrays are JSON", "{\"a\":[1, null],\"b\":[\"x;y\"],\"c\":[{\"d\": 1}, [2]]}\n",
+      "a,b,c\n\"[1,null]\",\"[\"\"x;y\"\"]\",\"[{\"\"d\"\":1},[2]]\"\n"
+    ),
     ("escapes are undone", "{\"a\\u0062\":\"x\\n\\\"y\\\"\",\"c\":\"\\u00e9\"}\n", "ab,c\n\"x\n\"\"y\"\"\",é\n"),
     ("one column: null is quoted", "{\"a\":null}\n{\"a\":\"x\"}\n{}\n", "a\n\"\"\nx\n\"\"\n"),
     ("one column at first, then more: null stays null", "{\"a\":null}\n{\"a\":\"\"}\n{\"b\":1}\n", "a,b\n,\n\"\",\n,1\n"),
@@ -96,7 +114,10 @@ struct Flattening {
     ("an object and a text of one name stand side by side", "{\"a\":\"x\"}\n{\"a\":{\"b\":1}}\n", "a,a.b\nx,\n,1\n"),
     ("empty objects say nothing", "{\"a\":{},\"b\":1}\n", "b\n1\n"),
     ("a flat dotted key", "{\"a.b\":1}\n", "a.b\n1\n"),
-    ("a cell of a late column with quotes before it", "{\"a\":\"x\\ny, \\\"z\\\"\"}\n{\"a\":\"\",\"b\":2}\n", "a,b\n\"x\ny, \"\"z\"\"\",\n\"\",2\n"),
+    (
+      "a cell of a late column with quotes before it", "{\"a\":\"x\\ny, \\\"z\\\"\"}\n{\"a\":\"\",\"b\":2}\n",
+      "a,b\n\"x\ny, \"\"z\"\"\",\n\"\",2\n"
+    ),
   ]
 
   @Test("flattens", arguments: cases) func flattens(_ rule: String, _ text: String, _ expected: String) throws {
@@ -173,7 +194,9 @@ struct Flattening {
       rename.reverses = reverses
       for batchBytes in [1 << 20, 1] {
         let rows = ["1,2,q,3,", ",,r,,4"]
-        #expect(try rename(text, batchBytes: batchBytes) == "a,n.x,B,why,c\n" + (reverses ? rows.reversed() : rows).joined(separator: "\n") + "\n")
+        #expect(
+          try rename(text, batchBytes: batchBytes) == "a,n.x,B,why,c\n" + (reverses ? rows.reversed() : rows).joined(separator: "\n") + "\n"
+        )
       }
       var slot = 0
       var set = try Self.planned { slot = try $0.slot(writing: FieldName("z")) }
@@ -187,7 +210,8 @@ struct Flattening {
       }
       for batchBytes in [1 << 20, 1] {
         let rows = ["1,2,3,q,\"new; \"\"value\"\"\",", ",,,r,\"new; \"\"value\"\"\",4"]
-        #expect(try set(text, batchBytes: batchBytes) == "a,n.x,n.y,b,z,c\n" + (reverses ? rows.reversed() : rows).joined(separator: "\n") + "\n")
+        #expect(
+          try set(text, batchBytes: batchBytes) == "a,n.x,n.y,b,z,c\n" + (reverses ? rows.reversed() : rows).joined(separator: "\n") + "\n")
       }
     }
   }
@@ -205,7 +229,8 @@ struct Flattening {
     let keys = ["a", "b", "c", "d.e", "k\\n", "é"]
     func object(_ depth: Int) -> String {
       let members = keys.shuffled(using: &random).prefix(Int.random(in: 0...4, using: &random)).map { key in
-        var value = ["null", "1", "-2.50e3", "true", "\"\"", "\"x\"", "\"a, \\\"b\\\"\"", "[]", "[1,2]", "[\"x;y\"]", "\"\\n\""].randomElement(using: &random)!
+        var value = ["null", "1", "-2.50e3", "true", "\"\"", "\"x\"", "\"a, \\\"b\\\"\"", "[]", "[1,2]", "[\"x;y\"]", "\"\\n\""]
+          .randomElement(using: &random)!
         if depth < 2, key != "d.e", Int.random(in: 0..<4, using: &random) == 0 { value = object(depth + 1) }
         return "\"\(key)\":\(Bool.random(using: &random) ? " " : "")\(value)"
       }
@@ -224,6 +249,7 @@ struct Flattening {
     let reversed = try Flattening(reverses: true)(lines.reversed().map { $0 + "\n" }.joined())
     let a = try readCSV(Array(whole.utf8)), b = try readCSV(Array(reversed.utf8))
     #expect(Set(a.columns) == Set(b.columns))
-    #expect(a.rows.map { zip(a.columns, $0).map { "\($0) \($1)" }.sorted() } == b.rows.map { zip(b.columns, $0).map { "\($0) \($1)" }.sorted() })
+    #expect(
+      a.rows.map { zip(a.columns, $0).map { "\($0) \($1)" }.sorted() } == b.rows.map { zip(b.columns, $0).map { "\($0) \($1)" }.sorted() })
   }
 }

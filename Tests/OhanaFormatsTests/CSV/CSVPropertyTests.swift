@@ -36,11 +36,14 @@ import Testing
 
   static func cell(_ random: inout SeededGenerator, _ delimiter: UInt8) -> [UInt8] {
     let alphabet: [[UInt8]] = [
-      [delimiter], [10], [13], [34], [34, 34], Array("x".utf8), Array("é".utf8), Array("日本".utf8), Array("😀".utf8), [0], Array("long text ".utf8), [92],
+      [delimiter], [10], [13], [34], [34, 34], Array("x".utf8), Array("é".utf8), Array("日本".utf8), Array("😀".utf8), [0],
+      Array("long text ".utf8), [92],
     ]
     let isPlain = Bool.random(using: &random)
     let length = Int.random(in: 0...Int.random(in: 0...12, using: &random), using: &random)
-    return (0..<length).flatMap { _ in isPlain ? Array("abc def 123".utf8.shuffled(using: &random).prefix(2)) : alphabet.randomElement(using: &random)! }
+    return (0..<length).flatMap { _ in
+      isPlain ? Array("abc def 123".utf8.shuffled(using: &random).prefix(2)) : alphabet.randomElement(using: &random)!
+    }
   }
 
   static func dialect(_ change: (inout CSVDialect) -> Void = { _ in }) -> CSVDialect {
@@ -55,7 +58,9 @@ import Testing
   @Test("reads what was meant, whatever the splits and batches", arguments: 0..<300) func means(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let (text, rows) = Self.legal(&random)
-    for (pieces, batchBytes) in [([Int.max], 1 << 20), ([7, 1, 64], 100), ([Int.random(in: 1...80, using: &random)], Int.random(in: 1...200, using: &random))] {
+    for (pieces, batchBytes) in [
+      ([Int.max], 1 << 20), ([7, 1, 64], 100), ([Int.random(in: 1...80, using: &random)], Int.random(in: 1...200, using: &random)),
+    ] {
       let reading = try readCSV(text, Self.dialect(), pieces: pieces, batchBytes: batchBytes)
       #expect(reading.texts == rows)
       #expect(reading.rejects.isEmpty)
@@ -68,7 +73,11 @@ import Testing
       var (text, _) = legal(&random)
       for _ in 0..<Int.random(in: 0...4, using: &random) where !text.isEmpty {
         let at = Int.random(in: 0..<text.count, using: &random)
-        if Bool.random(using: &random) { text.remove(at: at) } else { text.insert([34, 44, 10, 13, 92, 0xff, 120].randomElement(using: &random)!, at: at) }
+        if Bool.random(using: &random) {
+          text.remove(at: at)
+        } else {
+          text.insert([34, 44, 10, 13, 92, 0xff, 120].randomElement(using: &random)!, at: at)
+        }
       }
       return text
     }
@@ -99,7 +108,8 @@ import Testing
               (0..<cells.count).map { index in
                 let cell = cells.base[index]
                 if cell.flags & CSVCell.quoted == 0, cell.start == cell.end { return nil }
-                return .text(String(decoding: CSVCellDecoding.text(cell, of: base, quote: scanner.quote, escape: scanner.escape), as: UTF8.self))
+                return .text(
+                  String(decoding: CSVCellDecoding.text(cell, of: base, quote: scanner.quote, escape: scanner.escape), as: UTF8.self))
               })
             reading.lines.append(line)
           }
@@ -129,7 +139,8 @@ import Testing
       $0.header = .given((0..<width).map { Array("c\($0)".utf8) })
     }
     let isValid = String(validating: text, as: UTF8.self) != nil
-    for (pieces, batchBytes) in [([Int.max], 1 << 20), ([Int.random(in: 1...80, using: &random)], Int.random(in: 1...100, using: &random))] {
+    for (pieces, batchBytes) in [([Int.max], 1 << 20), ([Int.random(in: 1...80, using: &random)], Int.random(in: 1...100, using: &random))]
+    {
       let fast = try readCSV(text, dialect, pieces: pieces, batchBytes: batchBytes)
       if isValid {
         #expect(fast.rows.map { $0.filter { $0 != .missing } } == slow.rows)

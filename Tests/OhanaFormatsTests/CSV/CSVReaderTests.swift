@@ -53,7 +53,8 @@ import Testing
     Case(rule: "other delimiters", text: "a;b\n1,0;2\n", rows: [["1,0", "2"]]),
     Case(rule: "tab", text: "a\tb\n1\t\"2\t3\"\n", rows: [["1", "2\t3"]]),
     Case(
-      rule: "null names, quoted or not", text: "a,b,c\nNULL,\"NULL\",\n\"\",null,\"N\"\"\"\n", rows: [[nil, nil, nil], ["", "null", "N\""]],
+      rule: "null names, quoted or not", text: "a,b,c\nNULL,\"NULL\",\n\"\",null,\"N\"\"\"\n",
+      rows: [[nil, nil, nil], ["", "null", "N\""]],
       change: { $0.nulls = [Array("NULL".utf8)] }),
     Case(
       rule: "an empty null name makes quoted empty cells null", text: "a,b\n\"\",x\n", rows: [[nil, "x"]], change: { $0.nulls = [[]] }),
@@ -79,13 +80,15 @@ import Testing
         [.bool(false), ".5", .number("18446744073709551617")],
       ], change: { $0.infersKinds = true }),
     Case(
-      rule: "a record that is too long is rejected, the next one read", text: "a,b\n1,2\n123456,78901\n3,4\n", rows: [["1", "2"], ["3", "4"]],
+      rule: "a record that is too long is rejected, the next one read", text: "a,b\n1,2\n123456,78901\n3,4\n",
+      rows: [["1", "2"], ["3", "4"]],
       rejects: ["record-too-long 3:1 -"], change: { $0.maxRecordBytes = 10 }),
     Case(
       rule: "a record of just the greatest length is read", text: "a,b\r\n123456,789\r\n3,4\n", rows: [["123456", "789"], ["3", "4"]],
       change: { $0.maxRecordBytes = 10 }),
     Case(
-      rule: "a quote not closed within the greatest length rejects its line", text: "a,b\n1,\"2\n3,4\n5,6\n7,\"\n", rows: [["3", "4"], ["5", "6"]],
+      rule: "a quote not closed within the greatest length rejects its line", text: "a,b\n1,\"2\n3,4\n5,6\n7,\"\n",
+      rows: [["3", "4"], ["5", "6"]],
       rejects: ["unclosed-quote 2:3 1,\"2", "unclosed-quote 5:3 7,\""], change: { $0.maxRecordBytes = 10 }),
     Case(rule: "empty file", text: "", rows: []),
     Case(rule: "a line end alone", text: "\n", rows: []),
@@ -124,7 +127,8 @@ import Testing
   @Test("marks only records that the default writer would write so") func verbatim() throws {
     let text = "a,b\n1,2\n\"1\",2\n\"1,\",2\n,\"\"\n1\n1,2,\n1\rx,2\n\"a\nb\",\"\"\"\"\nx,y\"z\n\"\",\"\"\n"
     #expect(try readCSV(text).verbatim == [true, false, true, true, false, false, false, true, false, true])
-    #expect(try readCSV(text) { $0.nulls = [Array("1".utf8)] }.verbatim == [false, false, true, true, false, false, false, true, false, true])
+    #expect(
+      try readCSV(text) { $0.nulls = [Array("1".utf8)] }.verbatim == [false, false, true, true, false, false, false, true, false, true])
     #expect(try readCSV("a;b\n1;2\n").verbatim == [false])
     #expect(try readCSV("a,b\r\n1,2\r\n").verbatim == [true])
     #expect(try readCSV("a\n\"\"\nx\n").verbatim == [true, true])
@@ -180,15 +184,19 @@ import Testing
     "sniffs only comma, semicolon, tab and bar",
     arguments: [
       ("name;city;tags\nKim;Town;'red','blue'\nLee;Port;'green'\n", UInt8(ascii: ";")), ("email\nkim@example.com\n", UInt8(ascii: ",")),
-      ("a\tb\n1,2\t3\n", 9), ("a|b,c|d\n1|2|3\n", UInt8(ascii: "|")), ("\"a;b\",c\n\"1;2\",3\n", UInt8(ascii: ",")), ("", UInt8(ascii: ",")),
-      ("a:b:c\n1:2:3\n", UInt8(ascii: ",")), ("Last, First;Phone\nAlder, Kim;1\n", UInt8(ascii: ";")), ("a,b;c,d\n1,2\n3,4;x,5\n", UInt8(ascii: ",")),
-    ]) func sniffs(_ text: String, _ delimiter: UInt8) throws {
-      let header = try CSVHeader.scan(PiecesStream(Array(text.utf8)), dialect: CSVDialect(), source: "x").header
-      #expect(header.dialect.delimiter == delimiter)
-    }
+      ("a\tb\n1,2\t3\n", 9), ("a|b,c|d\n1|2|3\n", UInt8(ascii: "|")), ("\"a;b\",c\n\"1;2\",3\n", UInt8(ascii: ",")),
+      ("", UInt8(ascii: ",")),
+      ("a:b:c\n1:2:3\n", UInt8(ascii: ",")), ("Last, First;Phone\nAlder, Kim;1\n", UInt8(ascii: ";")),
+      ("a,b;c,d\n1,2\n3,4;x,5\n", UInt8(ascii: ",")),
+    ]) func sniffs(_ text: String, _ delimiter: UInt8) throws
+  {
+    let header = try CSVHeader.scan(PiecesStream(Array(text.utf8)), dialect: CSVDialect(), source: "x").header
+    #expect(header.dialect.delimiter == delimiter)
+  }
 
   @Test("bytes that cannot be a dialect are refused") func badDialect() {
-    for change: (inout CSVDialect) -> Void in [{ $0.delimiter = 10 }, { $0.delimiter = 0x22 }, { $0.escape = 13 }, { $0.delimiter = 0xa7 }] {
+    for change: (inout CSVDialect) -> Void in [{ $0.delimiter = 10 }, { $0.delimiter = 0x22 }, { $0.escape = 13 }, { $0.delimiter = 0xa7 }]
+    {
       var dialect = CSVDialect()
       change(&dialect)
       #expect(throws: OhanaError.self) { try readCSV([], dialect) }

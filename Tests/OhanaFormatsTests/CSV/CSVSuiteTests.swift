@@ -86,7 +86,9 @@ import Testing
     }
   }
 
-  @Test("contact exports: dialect, encoding and header are found", arguments: ["google-2024.csv", "google-legacy-utf16le.csv", "google-legacy.csv", "outlook.csv"])
+  @Test(
+    "contact exports: dialect, encoding and header are found",
+    arguments: ["google-2024.csv", "google-legacy-utf16le.csv", "google-legacy.csv", "outlook.csv"])
   func contactDialects(file: String) throws {
     let raw = [UInt8](try Data(contentsOf: URL(fileURLWithPath: testData!).appendingPathComponent("contact-csv-dialects/\(file)")))
     let (stream, _) = try openText(raw, nil)

@@ -21,7 +21,9 @@ func openText(_ bytes: [UInt8], _ encoding: String?, piece: Int = .max) throws -
     try drain(openText(bytes, encoding, piece: piece).stream, readSize: min(piece, 1 << 16)).bytes
   }
 
-  @Test("reads UTF-16 and UTF-32 by their byte order mark, whatever the pieces", arguments: [1, 2, 3, 5, 1000]) func byteOrderMarks(piece: Int) throws {
+  @Test("reads UTF-16 and UTF-32 by their byte order mark, whatever the pieces", arguments: [1, 2, 3, 5, 1000]) func byteOrderMarks(
+    piece: Int
+  ) throws {
     let marked = "\u{feff}" + Self.text + String(repeating: "x😀é", count: 5000)
     for encoding: String.Encoding in [.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian] {
       #expect(try decoded(Self.encoded(marked, encoding), nil, piece: piece) == Array(marked.utf8))

@@ -12,7 +12,9 @@ import Testing
       try run.rows([CountByStage.parse(arguments: ["k:fold"])], rows) == [["a", 3], ["B", 2], [nil, 2], ["", 1], ["é\"", 1]])
     #expect(
       try run.rows([CountByStage.parse(arguments: ["k", "n"])], rows)
-        == [["a", 1, 1], ["B", "1", 1], [nil, .missing, 2], ["b", 1, 1], ["", .missing, 1], ["A", 1, 1], ["é\"", 2, 1], ["a", nil, 1]])
+        == [
+          ["a", 1, 1], ["B", "1", 1], [nil, .missing, 2], ["b", 1, 1], ["", .missing, 1], ["A", 1, 1], ["é\"", 2, 1], ["a", nil, 1],
+        ])
   }
 
   @Test("an expression names its column") func expressions() throws {

@@ -18,14 +18,18 @@ import Testing
   static let two: [[TestValue]] = [
     [1, "Kim", "1980-01-01"], [2, "Kim"], [3, "Kim", nil], [4, "Kim", "1980-01-01"], [5, "", "1980-01-01"], [6, "", "1980-01-01"],
   ]
-  static let joined: [[TestValue]] = [[1, "ab", "c"], [2, "a", "bc"], [3, "a|b", "c"], [4, "a", "b|c"], [5, "a,b", "c"], [6, "a", "b,c"]]
+  static let joined: [[TestValue]] = [
+    [1, "ab", "c"], [2, "a", "bc"], [3, "a|b", "c"], [4, "a", "b|c"], [5, "a,b", "c"], [6, "a", "b,c"],
+  ]
   static let five: [[TestValue]] = [[1, "a"], [2, "b"], [3, "a"], [4, "c"], [5, "b"]]
   static let gmail: [[TestValue]] = [
     [1, "zz.made.up.case.0100@gmail.com"], [2, "ZZmadeupcase0100@gmail.com"], [3, "zzmadeupcase0100+news@gmail.com"],
     [4, "zzmadeupcase0100@googlemail.com"], [5, "zzmadeupcase0100@example.com"], [6, "zzmadeup.case0100@example.com"],
     [7, "z.z@mail.gmail.com.example.com"],
   ]
-  static let turkish: [[TestValue]] = [[1, "KIMI@EXAMPLE.COM"], [2, "kimi@example.com"], [3, "kımı@example.com"], [4, "KİMİ@example.com"]]
+  static let turkish: [[TestValue]] = [
+    [1, "KIMI@EXAMPLE.COM"], [2, "kimi@example.com"], [3, "kımı@example.com"], [4, "KİMİ@example.com"],
+  ]
 
   static let cases: [Case] = [
     Case(
@@ -33,7 +37,8 @@ import Testing
       rows: [["Kim", "kim@example.com"], ["Lee", nil], ["Max", nil], ["Kim A.", "KIM@example.com "], ["Ann", ""]],
       expected: ["Kim", "Lee", "Max", "Ann"]),
     Case(id: "dedupe-002", arguments: ["--by", "name,bday"], names: ["id", "name", "bday"], rows: two, expected: [1, 2, 3, 5, 6]),
-    Case(id: "dedupe-004", arguments: ["--by", "first,last"], names: ["id", "first", "last"], rows: joined, expected: [1, 2, 3, 4, 5, 6]),
+    Case(
+      id: "dedupe-004", arguments: ["--by", "first,last"], names: ["id", "first", "last"], rows: joined, expected: [1, 2, 3, 4, 5, 6]),
     Case(id: "dedupe-010", arguments: ["--by", "email:email/provider"], names: ["id", "email"], rows: gmail, expected: [1, 5, 6, 7]),
     Case(id: "dedupe-010", arguments: ["--by", "email:email"], names: ["id", "email"], rows: gmail, expected: [1, 2, 3, 4, 5, 6, 7]),
     Case(id: "dedupe-014", arguments: ["--by", "email:email"], names: ["id", "email"], rows: turkish, expected: [1, 3, 4]),
@@ -61,7 +66,8 @@ import Testing
     Case(
       id: "most complete", arguments: ["--by", "k", "--keep", "most-complete"], names: ["id", "k", "x", "y"],
       rows: [
-        [1, "a", "", nil], [2, "a", .json("[]"), "1"], [3, "a", "1", .json("[ ]")], [4, "b", "1", "2"], [5, "b", "3", "4"], [6, nil, "3", "4"],
+        [1, "a", "", nil], [2, "a", .json("[]"), "1"], [3, "a", "1", .json("[ ]")], [4, "b", "1", "2"], [5, "b", "3", "4"],
+        [6, nil, "3", "4"],
       ], expected: [2, 4, 6]),
   ]
 
@@ -73,7 +79,11 @@ import Testing
   }
 
   @Test("dedupe-013: composed, decomposed and full-width forms") func unicode() throws {
-    let text = String(decoding: Data(base64Encoded: "aWQsbmFtZQoxLEpvc8OpIE7DusOxZXoKMixKb3NlzIEgTnXMgW7Mg2V6CjMs77yr772J772NCjQsS2ltCjUs4oSrc2EKNizDhXNhCjcs76yBbgo4LGZpbgo=")!, as: UTF8.self)
+    let text = String(
+      decoding: Data(
+        base64Encoded:
+          "aWQsbmFtZQoxLEpvc8OpIE7DusOxZXoKMixKb3NlzIEgTnXMgW7Mg2V6CjMs77yr772J772NCjQsS2ltCjUs4oSrc2EKNizDhXNhCjcs76yBbgo4LGZpbgo=")!,
+      as: UTF8.self)
     let rows = text.split(separator: "\n").dropFirst().map { line in line.split(separator: ",").map { TestValue.text(String($0)) } }
     let folded = try StageRun(names: ["id", "name"]).ids([DedupeStage.parse(arguments: ["--by", "name:fold"])], rows)
     #expect(folded == ["1", "3", "5", "7"])
@@ -149,7 +159,9 @@ import Testing
           #expect(run.side.isFinished.withLock { $0 })
         }
         #expect(spill.filesInUse == 0)
-        #expect(memory > 400 || expected.kept.count < 150 || seed % 2 == 0 || spill.bytesSpilled > 0, "nothing was spilled, so this proves little")
+        #expect(
+          memory > 400 || expected.kept.count < 150 || seed % 2 == 0 || spill.bytesSpilled > 0, "nothing was spilled, so this proves little"
+        )
       }
     }
   }
@@ -170,22 +182,27 @@ import Testing
     #expect(run.spill.filesInUse == 0)
   }
 
-  @Test("refuses what it does not understand", arguments: [
-    ([], "missing-argument"), (["--by", "k", "--keep", "frist"], "bad-value"), (["--by", "k", "--keep", "newest"], "bad-value"),
-    (["--by", "k:emial"], "unknown-kind"), (["--by", "k:fold:email"], "bad-key"), (["x", "--by", "k"], "surplus-argument"),
-  ] as [([String], String)])
+  @Test(
+    "refuses what it does not understand",
+    arguments: [
+      ([], "missing-argument"), (["--by", "k", "--keep", "frist"], "bad-value"), (["--by", "k", "--keep", "newest"], "bad-value"),
+      (["--by", "k:emial"], "unknown-kind"), (["--by", "k:fold:email"], "bad-key"), (["x", "--by", "k"], "surplus-argument"),
+    ] as [([String], String)])
   func refuses(_ arguments: [String], _ code: String) throws {
     let error = try #require(throws: OhanaError.self) { try DedupeStage.parse(arguments: arguments) }
     #expect(error.category == .usage)
     #expect(error.code == code)
   }
 
-  @Test("instants", arguments: [
-    ("2024-05-01", "2024-05-01T00:00:00Z"), ("2024-05-01 10:11", "2024-05-01T10:11:00Z"), ("20240501T101112Z", "2024-05-01T10:11:12Z"),
-    ("2024-05-01T10:11:12+02:00", "2024-05-01T08:11:12Z"), ("2024-05-01T10:11:12-0530", "2024-05-01T15:41:12Z"),
-    ("2024-05-01T10+02", "2024-05-01T08:00:00Z"), ("2024-12-31T24:00:00", "2025-01-01T00:00:00Z"), ("1969-12-31T23:59:59", "1969-12-31T23:59:59Z"),
-    ("1583-01-01", "1583-01-01T00:00:00Z"), ("2000-02-29", "2000-02-29T00:00:00Z"), ("2024-05-01T10:11:12.250Z", "2024-05-01T10:11:12Z"),
-  ])
+  @Test(
+    "instants",
+    arguments: [
+      ("2024-05-01", "2024-05-01T00:00:00Z"), ("2024-05-01 10:11", "2024-05-01T10:11:00Z"), ("20240501T101112Z", "2024-05-01T10:11:12Z"),
+      ("2024-05-01T10:11:12+02:00", "2024-05-01T08:11:12Z"), ("2024-05-01T10:11:12-0530", "2024-05-01T15:41:12Z"),
+      ("2024-05-01T10+02", "2024-05-01T08:00:00Z"), ("2024-12-31T24:00:00", "2025-01-01T00:00:00Z"),
+      ("1969-12-31T23:59:59", "1969-12-31T23:59:59Z"),
+      ("1583-01-01", "1583-01-01T00:00:00Z"), ("2000-02-29", "2000-02-29T00:00:00Z"), ("2024-05-01T10:11:12.250Z", "2024-05-01T10:11:12Z"),
+    ])
   func instants(_ text: String, _ utc: String) throws {
     let formatter = ISO8601DateFormatter()
     let expected = try #require(formatter.date(from: utc))
@@ -193,9 +210,11 @@ import Testing
     #expect(try #require(found).seconds == Int64(expected.timeIntervalSince1970))
   }
 
-  @Test("no instants", arguments: [
-    "20240501", "2024", "2024-13-01", "2023-02-29", "2024-05-01T25:00", "2024-05-01T10:61", "2024-05-01T", "2024-05-01x", "hello",
-    "2024-05-01T10:11:12+25:00", "2024-05-01T10:11:", "", "2024-05-01T10:11:12.", "1999-02-30",
-  ])
+  @Test(
+    "no instants",
+    arguments: [
+      "20240501", "2024", "2024-13-01", "2023-02-29", "2024-05-01T25:00", "2024-05-01T10:61", "2024-05-01T", "2024-05-01x", "hello",
+      "2024-05-01T10:11:12+25:00", "2024-05-01T10:11:", "", "2024-05-01T10:11:12.", "1999-02-30",
+    ])
   func noInstants(_ text: String) { #expect(Array(text.utf8).withUnsafeBufferPointer { InstantKey.parse($0) } == nil) }
 }

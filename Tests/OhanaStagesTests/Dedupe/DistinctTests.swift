@@ -25,7 +25,8 @@ import Testing
       a: #"{"fields":[{"type":"phone","value":"1"},{"type":"email","value":"e"}]}"#,
       b: #"{"fields":[{"type":"email","value":"e"},{"type":"phone","value":"1"}]}"#, equal: false),
     Pair(a: #"{"fields":[{"value":"1","source":"a"}]}"#, b: #"{"fields":[{"value":"1","source":"b"}]}"#, equal: false),
-    Pair(a: #"{"fields":[{"value":"1","source":"a"}]}"#, b: #"{"fields":[{"value":"1","source":"b"}]}"#, equal: true, ignore: "source,tags"),
+    Pair(
+      a: #"{"fields":[{"value":"1","source":"a"}]}"#, b: #"{"fields":[{"value":"1","source":"b"}]}"#, equal: true, ignore: "source,tags"),
     Pair(a: #"{"addresses":[{"label":"home","city":"X"}]}"#, b: #"{"addresses":[{"label":"work","city":"X"}]}"#, equal: false),
     Pair(a: #"{"props":{"a":1,"b":2}}"#, b: #"{"props":{"b":2,"a":1}}"#, equal: true),
     Pair(a: #"{"props":{"a":1}}"#, b: #"{"props":{"a":2}}"#, equal: false),

@@ -41,7 +41,9 @@ let testData = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
     var generator = SeededGenerator(seed: seed)
     let texts = (0..<150).map { _ in Self.someNumber(&generator) } + ["0", "-0", "00.00", "1", "1.0", "01", "1e0", "0.1e1", "10e-1"]
     let keys = try Self.keys(.number, texts)
-    let values = try texts.map { try #require(Decimal(string: $0.hasPrefix("+") ? String($0.dropFirst()) : $0, locale: Locale(identifier: "en_US_POSIX"))) }
+    let values = try texts.map {
+      try #require(Decimal(string: $0.hasPrefix("+") ? String($0.dropFirst()) : $0, locale: Locale(identifier: "en_US_POSIX")))
+    }
     for a in texts.indices {
       for b in texts.indices {
         let expected = values[a] == values[b] ? 0 : values[a] < values[b] ? -1 : 1
@@ -52,8 +54,10 @@ let testData = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
 
   @Test("numbers beyond any machine type stay exact, and text sorts behind them") func longNumbers() throws {
     let ascending = [
-      "-1e400", "-123456789012345678901234567891", "-123456789012345678901234567890.5", "-123456789012345678901234567890", "-1e-400", "0", "1e-400",
-      "1e-65", "1e-64", "1e-63", "0.5", "18446744073709551615", "18446744073709551616", "18446744073709551616.000000000000000000000000000001",
+      "-1e400", "-123456789012345678901234567891", "-123456789012345678901234567890.5", "-123456789012345678901234567890", "-1e-400", "0",
+      "1e-400",
+      "1e-65", "1e-64", "1e-63", "0.5", "18446744073709551615", "18446744073709551616",
+      "18446744073709551616.000000000000000000000000000001",
       "9e62", "1e63", "1e64", "1e65", "1e400", "1e1000000000", "", "-", ".", "0x10", "1 2", "1.2.3", "1e", "1e+", "NaN", "infinity", "１",
     ]
     let keys = try Self.keys(.number, ascending.filter { !$0.isEmpty })
@@ -65,7 +69,8 @@ let testData = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
     #expect(descending[numbers...].allSatisfy { Self.order(descending[0], $0) < 0 && Self.order(descending[numbers - 1], $0) < 0 })
   }
 
-  @Test("blanks around a number, a bare point at either end", arguments: [(" 7 ", "7"), ("7.", "7"), (".5", "0.5"), ("+7", "7"), ("\t7", "7")])
+  @Test(
+    "blanks around a number, a bare point at either end", arguments: [(" 7 ", "7"), ("7.", "7"), (".5", "0.5"), ("+7", "7"), ("\t7", "7")])
   func spellings(_ a: String, _ b: String) throws {
     let keys = try Self.keys(.number, [a, b])
     #expect(keys[0] == keys[1])
@@ -77,17 +82,23 @@ let testData = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
   func prefixFree(kind: OrderKind) throws {
     var generator = SeededGenerator(seed: 3)
     let alphabet: [Character] = ["a", "A", "\u{0}", "\u{1}", "\u{2}", "1", "0", ".", "é", "\u{301}", " "]
-    let texts = (0..<300).map { _ in String((0..<Int.random(in: 1...5, using: &generator)).map { _ in alphabet.randomElement(using: &generator)! }) }
+    let texts = (0..<300).map { _ in
+      String((0..<Int.random(in: 1...5, using: &generator)).map { _ in alphabet.randomElement(using: &generator)! })
+    }
     for isDescending in [false, true] {
       let keys = Set(try Self.keys(kind, texts, isDescending: isDescending)).sorted { Self.order($0, $1) < 0 }
       for index in 1..<keys.count { #expect(!keys[index].starts(with: keys[index - 1])) }
     }
   }
 
-  @Test("ohana is code point order of the decomposed text, as Foundation decomposes it", arguments: 0..<10) func decomposed(seed: UInt64) throws {
+  @Test("ohana is code point order of the decomposed text, as Foundation decomposes it", arguments: 0..<10) func decomposed(seed: UInt64)
+    throws
+  {
     var generator = SeededGenerator(seed: seed)
     let alphabet = "aAzZeéÉE\u{301}\u{327}Ååöß中가ﬁ😀𝒜 -'\u{1E69}".unicodeScalars.map { Character($0) }
-    let texts = (0..<120).map { _ in String((0..<Int.random(in: 1...4, using: &generator)).map { _ in alphabet.randomElement(using: &generator)! }) }
+    let texts = (0..<120).map { _ in
+      String((0..<Int.random(in: 1...4, using: &generator)).map { _ in alphabet.randomElement(using: &generator)! })
+    }
     let keys = try Self.keys(.ohana, texts)
     let forms = texts.map { Array($0.decomposedStringWithCanonicalMapping.unicodeScalars.map(\.value)) }
     for a in texts.indices {
@@ -98,11 +109,15 @@ let testData = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
     }
   }
 
-  @Test("locale keys compare as ICU itself does", arguments: [nil, "sv", "de-u-co-phonebk", "da", "es", "lt", "tr", "ja", "zh", "th"], [false, true])
+  @Test(
+    "locale keys compare as ICU itself does", arguments: [nil, "sv", "de-u-co-phonebk", "da", "es", "lt", "tr", "ja", "zh", "th"],
+    [false, true])
   func collation(tag: String?, isNumeric: Bool) throws {
     var generator = SeededGenerator(seed: UInt64(tag?.hashValue.magnitude ?? 0) & 0xffff)
     let alphabet = "aAbzZåäöÅßæœøéèÉ\u{301}\u{308}ñlLjJyY0129 -'.ıIiİ中文あアฉเ😀\u{FFFD}".unicodeScalars.map { Character($0) }
-    let texts = (0..<120).map { _ in String((0..<Int.random(in: 1...30, using: &generator)).map { _ in alphabet.randomElement(using: &generator)! }) }
+    let texts = (0..<120).map { _ in
+      String((0..<Int.random(in: 1...30, using: &generator)).map { _ in alphabet.randomElement(using: &generator)! })
+    }
     // Twice, so that keys come from the cache too.
     let keys = try Self.keys(isNumeric ? .natural(tag) : .locale(tag), texts + texts)
     #expect(Array(keys[..<texts.count]) == Array(keys[texts.count...]))
@@ -200,11 +215,15 @@ let testData = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
 }
 
 @Suite("keys as arguments") struct KeyArgumentTests {
-  @Test("a field where it can be one, otherwise an expression", arguments: [
-    ("email", true), ("First Name", true), ("\"a, b\"", true), ("E-mail 1 - Value", true), ("address.city", true), ("fields[0].value", true),
-    ("Straße", true), ("lower(email)", false), ("first || last", false), ("\"a\" || \"b\"", false), ("a + 1", false), ("a IS NULL", false),
-    ("CASE WHEN a = 1 THEN 2 END", false), ("Date of Birth", true),
-  ])
+  @Test(
+    "a field where it can be one, otherwise an expression",
+    arguments: [
+      ("email", true), ("First Name", true), ("\"a, b\"", true), ("E-mail 1 - Value", true), ("address.city", true),
+      ("fields[0].value", true),
+      ("Straße", true), ("lower(email)", false), ("first || last", false), ("\"a\" || \"b\"", false), ("a + 1", false),
+      ("a IS NULL", false),
+      ("CASE WHEN a = 1 THEN 2 END", false), ("Date of Birth", true),
+    ])
   func sources(_ text: String, _ isField: Bool) throws {
     let source = try KeySource(parsing: text, what: "test")
     #expect({ if case .field = source { true } else { false } }() == isField)
@@ -212,10 +231,12 @@ let testData = ProcessInfo.processInfo.environment["OHANA_TEST_DATA"]
 
   @Test("commas and colons within quotes and parentheses belong to the key") func lists() throws {
     let keys = try OrderKey.parse(list: "\"a:b, c\":desc,substr(x, 1, 2):binary,last:locale/sv:nulls-first:desc", what: "sort")
-    #expect(keys == [
-      OrderKey(.field(FieldName(whole: Array("a:b, c".utf8))), isDescending: true), OrderKey(.expression("substr(x, 1, 2)"), kind: .binary),
-      OrderKey(.field(FieldName("last")), kind: .locale("sv"), isDescending: true, blanksFirst: true),
-    ])
+    #expect(
+      keys == [
+        OrderKey(.field(FieldName(whole: Array("a:b, c".utf8))), isDescending: true),
+        OrderKey(.expression("substr(x, 1, 2)"), kind: .binary),
+        OrderKey(.field(FieldName("last")), kind: .locale("sv"), isDescending: true, blanksFirst: true),
+      ])
     let equality = try EqualityKey.parse(list: "email:email/provider,name", what: "dedupe")
     #expect(equality == [EqualityKey(.field(FieldName("email")), kind: .emailProvider), EqualityKey(.field(FieldName("name")))])
   }

@@ -69,7 +69,8 @@ import Testing
     ),
     ("sort-007", "city,name", [["Max", nil], ["Ann", nil], ["Kim", nil]], ["Ann", "Kim", "Max"]),
     (
-      "sort-008", "city,age:number:desc", [["Kim", "Town", "9"], ["Lee", "Ark", "30"], ["Max", "Town", "30"], ["Ann", "Ark", "4"], ["Joe", "Town", "100"]],
+      "sort-008", "city,age:number:desc",
+      [["Kim", "Town", "9"], ["Lee", "Ark", "30"], ["Max", "Town", "30"], ["Ann", "Ark", "4"], ["Joe", "Town", "100"]],
       ["Lee", "Ann", "Joe", "Max", "Kim"]
     ),
     ("sort-010", "name:natural", ["Unit 10", "Unit 9", "unit 1", "Unit 010"].map { [$0] }, ["unit 1", "Unit 9", "Unit 10", "Unit 010"]),
@@ -129,15 +130,31 @@ import Testing
   }
 
   static let fields: [Field] = [
-    Field(kind: ":binary") { someText(&$0, ["a", "b", "\u{0}", "\u{1}", "\u{2}", "é", "😀"], 4) } compare: { bytes($0, $1) },
-    Field(kind: ":binary:desc") { someText(&$0, ["a", "b"], 20) } compare: { -bytes($0, $1) },
-    Field(kind: "") { someText(&$0, ["a", "A", "á", "b", " ", "-", "ß", "\u{301}", "z", "中"], 6) } compare: {
+    Field(kind: ":binary") {
+      someText(&$0, ["a", "b", "\u{0}", "\u{1}", "\u{2}", "é", "😀"], 4)
+    } compare: {
+      bytes($0, $1)
+    },
+    Field(kind: ":binary:desc") {
+      someText(&$0, ["a", "b"], 20)
+    } compare: {
+      -bytes($0, $1)
+    },
+    Field(kind: "") {
+      someText(&$0, ["a", "A", "á", "b", " ", "-", "ß", "\u{301}", "z", "中"], 6)
+    } compare: {
       try! Collation(tag: nil, isNumeric: false).compare(text($0)!, text($1)!)
     },
-    Field(kind: ":locale/sv:desc") { someText(&$0, ["a", "Å", "ä", "o", "ö", "z"], 30) } compare: {
+    Field(kind: ":locale/sv:desc") {
+      someText(&$0, ["a", "Å", "ä", "o", "ö", "z"], 30)
+    } compare: {
       -(try! Collation(tag: "sv", isNumeric: false).compare(text($0)!, text($1)!))
     },
-    Field(kind: ":number") { .number(String(Int.random(in: -20...20, using: &$0))) } compare: { Int(text($0)!)! - Int(text($1)!)! },
+    Field(kind: ":number") {
+      .number(String(Int.random(in: -20...20, using: &$0)))
+    } compare: {
+      Int(text($0)!)! - Int(text($1)!)!
+    },
   ]
 
   @Test("equals a slow sort for any keys, batches, memory and passes", arguments: 0..<60) func model(seed: UInt64) throws {
@@ -230,7 +247,9 @@ import Testing
     #expect(sorter.passes == 0)
   }
 
-  @Test("with a large share only about as much is spilled as does not fit", arguments: [false, true]) func partialSpills(laterFirst: Bool) throws {
+  @Test("with a large share only about as much is spilled as does not fit", arguments: [false, true]) func partialSpills(laterFirst: Bool)
+    throws
+  {
     var generator = SeededGenerator(seed: 5)
     let spill = MemorySpillStore()
     let budget = 8 << 20
@@ -278,10 +297,12 @@ import Testing
     #expect(sorter.passes == 0)
   }
 
-  @Test("refuses what it does not understand", arguments: [
-    ("name:foo", "unknown-kind"), ("name:locale:binary", "unknown-kind"), ("name:locale/xx", "unknown-locale"),
-    ("name:locale/de-u-co-nonsense", "unknown-locale"), ("name,,first", "bad-list"), ("name:locale/", "unknown-kind"),
-  ])
+  @Test(
+    "refuses what it does not understand",
+    arguments: [
+      ("name:foo", "unknown-kind"), ("name:locale:binary", "unknown-kind"), ("name:locale/xx", "unknown-locale"),
+      ("name:locale/de-u-co-nonsense", "unknown-locale"), ("name,,first", "bad-list"), ("name:locale/", "unknown-kind"),
+    ])
   func refuses(_ keys: String, _ code: String) throws {
     let error = try #require(throws: OhanaError.self) {
       _ = try ids(of: [SortStage.parse(arguments: [keys])], [["x"]], names: ["name"])
@@ -290,7 +311,9 @@ import Testing
     #expect(error.code == code)
   }
 
-  @Test("accepts languages with and without rules of their own", arguments: ["en", "de-AT", "sv", "ast", "gsw", "de-u-co-phonebk", "und", "sv_SE"])
+  @Test(
+    "accepts languages with and without rules of their own",
+    arguments: ["en", "de-AT", "sv", "ast", "gsw", "de-u-co-phonebk", "und", "sv_SE"])
   func languages(_ tag: String) throws {
     #expect(try ids(of: [SortStage.parse(arguments: ["name:locale/\(tag)"])], [["b"], ["a"]], names: ["name"]) == ["a", "b"])
   }

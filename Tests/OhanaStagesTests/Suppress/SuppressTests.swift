@@ -53,8 +53,11 @@ import Testing
     }
   }
 
-  @Test("refuses what it does not understand", arguments: [
-    ["--by", "k"], ["--list", "l"], ["--list", "l", "--by", "k", "--hashed", "md5"], ["--list", "l", "--by", "a,b", "--hashed", "sha256"],
-  ])
+  @Test(
+    "refuses what it does not understand",
+    arguments: [
+      ["--by", "k"], ["--list", "l"], ["--list", "l", "--by", "k", "--hashed", "md5"],
+      ["--list", "l", "--by", "a,b", "--hashed", "sha256"],
+    ])
   func refuses(_ words: [String]) { #expect(throws: OhanaError.self) { try SuppressStage.parse(arguments: words) } }
 }

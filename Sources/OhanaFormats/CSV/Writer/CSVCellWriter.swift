@@ -64,7 +64,8 @@ struct CSVCellWriter {
   }
 
   @inline(never)
-  private func appendOther(_ span: FieldSpan, _ base: UnsafePointer<UInt8>, isOnly: Bool, _ scratch: ByteBuffer, to out: inout OutputCursor) {
+  private func appendOther(_ span: FieldSpan, _ base: UnsafePointer<UInt8>, isOnly: Bool, _ scratch: ByteBuffer, to out: inout OutputCursor)
+  {
     let bytes = UnsafeBufferPointer(start: base + Int(span.offset), count: Int(span.length))
     scratch.removeAll()
     switch span.kind {

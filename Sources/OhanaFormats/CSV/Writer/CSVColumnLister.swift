@@ -28,7 +28,9 @@ final class CSVColumnLister: RowStage {
     let members = batch.members
     let isPlain = layout.isSourceAsIs && !holdsObjects(members)
     if isPlain {
-      if let known = last.value, known.paths.count == members.keys.count, zip(known.paths, members.keys).allSatisfy({ $0.count == 1 && $0[0] == $1 }) {
+      if let known = last.value, known.paths.count == members.keys.count,
+        zip(known.paths, members.keys).allSatisfy({ $0.count == 1 && $0[0] == $1 })
+      {
         return known
       }
       return CSVColumnList(members.keys.map { [$0] })
@@ -103,8 +105,11 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
         }
       }
       if hasEdits {
-        for entry in layout.renamed where row[entry.slot].flags.contains(.inSource) && row[entry.slot].flags.contains(.nested) { list([entry.name]) }
-        for index in 0..<layout.entries.count where pending > 0 && !isAppended[index] && !row[layout.entries[index].slot].flags.contains(.inSource) {
+        for entry in layout.renamed where row[entry.slot].flags.contains(.inSource) && row[entry.slot].flags.contains(.nested) {
+          list([entry.name])
+        }
+        for index in 0..<layout.entries.count
+        where pending > 0 && !isAppended[index] && !row[layout.entries[index].slot].flags.contains(.inSource) {
           isAppended[index] = true
           pending -= 1
           list([layout.entries[index].name])

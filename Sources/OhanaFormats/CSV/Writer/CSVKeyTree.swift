@@ -49,7 +49,9 @@ final class CSVKeyNode {
 
   @inline(__always)
   private func matches(_ index: Int, _ raw: UnsafeBufferPointer<UInt8>) -> Bool {
-    children[index].raw.withUnsafeBufferPointer { $0.count == raw.count && (raw.count == 0 || memcmp($0.baseAddress!, raw.baseAddress!, raw.count) == 0) }
+    children[index].raw.withUnsafeBufferPointer {
+      $0.count == raw.count && (raw.count == 0 || memcmp($0.baseAddress!, raw.baseAddress!, raw.count) == 0)
+    }
   }
 
   /// The level below child `index`.

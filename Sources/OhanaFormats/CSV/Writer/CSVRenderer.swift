@@ -182,7 +182,9 @@ public final class CSVRenderer: RecordRenderer {
     cells.endRow(&out)
   }
 
-  private func isNull(_ cell: CSVCell, _ base: UnsafePointer<UInt8>, _ scanner: CSVRecordScanner, _ spans: CSVSpanMaker, _ scratch: CSVRendererScratch) -> Bool {
+  private func isNull(
+    _ cell: CSVCell, _ base: UnsafePointer<UInt8>, _ scanner: CSVRecordScanner, _ spans: CSVSpanMaker, _ scratch: CSVRendererScratch
+  ) -> Bool {
     if cell.flags & CSVCell.doubled == 0, spans.isNull(base + Int(cell.start), Int(cell.end - cell.start)) { return true }
     guard cell.flags & (CSVCell.doubled | CSVCell.escaped) != 0 else { return false }
     scratch.text.removeAll()
