@@ -209,7 +209,9 @@ public final class CSVFramer: RecordFramer, @unchecked Sendable {  // because on
         .memory, "record-too-long", "a record of more than \(pending.count) bytes does not fit into the memory limit",
         fix: "raise --memory, or lower --max-record to reject it")
     }
-    let wanted = max(batchBytes, pending.count)
+    // Doubling, but never much beyond the longest record.
+    let longest = min(scanner.maxRecordBytes, .max - batchBytes) + batchBytes
+    let wanted = max(batchBytes, min(pending.count, longest - pending.count))
     pending.reserve(wanted)
     let target = pending.count + wanted
     while pending.count < target, !hasEnded {

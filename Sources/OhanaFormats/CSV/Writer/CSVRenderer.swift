@@ -89,7 +89,7 @@ public final class CSVRenderer: RecordRenderer {
     var row = CSVRow(
       scratch, columns: columns, isFixed: isFixed, cells: cells, isOnly: isComplete && columns.count == 1, output: batch.output)
     row.out.reserve(batch.arena.count)
-    for index in 0..<batch.selectedCount { try row.write(record: Int(batch.selection[index]), of: batch, layout) }
+    try row.write(batch, layout)
     row.out.finish()
   }
 

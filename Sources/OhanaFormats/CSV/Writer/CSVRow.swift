@@ -89,7 +89,66 @@ struct CSVRow {
     out = OutputCursor(output)
   }
 
-  mutating func write(record: Int, of batch: RecordBatch, _ layout: RecordLayout) throws {
+  /// Writes the selected records of a batch.
+  mutating func write(_ batch: RecordBatch, _ layout: RecordLayout) throws {
+    let selection = batch.selection
+    let count = batch.selectedCount
+    guard layout.isSourceAsIs, !batch.hasOrigins, batch.members.recordCount == batch.recordCount else {
+      for index in 0..<count { try write(record: Int(selection[index]), of: batch, layout) }
+      return
+    }
+    // Nearly all records are flat, with keys in the order of the columns: those take this loop, which keeps all it touches in locals.
+    let base = UnsafePointer(batch.arena.base)
+    let records = batch.records
+    let starts = batch.members.starts
+    let members = batch.members.members
+    let columns = scratch.keyColumns
+    let cells = cells
+    let text = scratch.text
+    let isOnly = isOnly
+    let isFixed = isFixed
+    let width = width
+    try columns.withUnsafeBufferPointer { columns in
+      for index in 0..<count {
+        let record = Int(selection[index])
+        var place = Int(starts[record])
+        let end = Int(starts[record &+ 1])
+        let start = out.count
+        var next = 0
+        if !records[record].flags.contains(.repeatsKey) {
+          while place < end {
+            let member = members[place]
+            let column = columns[Int(member.key)]
+            if column < next || member.span.kind == .object {
+              guard column < 0, isFixed, member.span.kind != .object else { break }
+              place &+= 1  // not wanted
+              continue
+            }
+            while next < column {
+              if next > 0 { cells.appendDelimiter(to: &out) }
+              next &+= 1
+            }
+            if column > 0 { cells.appendDelimiter(to: &out) }
+            cells.append(member.span, base, isOnly: isOnly, text, to: &out)
+            next = column &+ 1
+            place &+= 1
+          }
+        }
+        if place < end || next == 0 {
+          out.rewind(to: start)
+          try write(record: record, of: batch, layout)
+          continue
+        }
+        while next < width {
+          cells.appendDelimiter(to: &out)
+          next &+= 1
+        }
+        cells.endRow(&out)
+      }
+    }
+  }
+
+  private mutating func write(record: Int, of batch: RecordBatch, _ layout: RecordLayout) throws {
     let start = out.count
     next = 0
     isScattered = false
