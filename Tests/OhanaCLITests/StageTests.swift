@@ -6,17 +6,24 @@ import Testing
 @Suite("stages from outside") struct StageTests {
   static let chains: [[String]] = [
     ["dedupe", "--by", "email:email", "--duplicates", "side.ndjson"], ["dedupe", "--by", "email:email", "--keep", "newest:updated_at"],
-    ["keep", "id,first,last,phone", "then", "dedupe", "--by", "first:fold,last:fold", "--keep", "most-complete", "--duplicates", "side.csv"],
-    ["dedupe", "--by", "first:fold,last:fold", "--keep", "most-complete", "--duplicates", "side.ndjson"], ["distinct", "--ignore", "id,tags"],
+    [
+      "keep", "id,first,last,phone", "then", "dedupe", "--by", "first:fold,last:fold", "--keep", "most-complete", "--duplicates",
+      "side.csv",
+    ],
+    ["dedupe", "--by", "first:fold,last:fold", "--keep", "most-complete", "--duplicates", "side.ndjson"],
+    ["distinct", "--ignore", "id,tags"],
     ["count-by", "country,city:fold"], ["suppress", "--list", "list.csv", "--by", "email:email"], ["sort", "last,first:desc,id:number"],
-    ["reverse"], ["sort", "city:locale/sv", "then", "reverse", "then", "skip", "5", "then", "limit", "50"], ["sample", "100", "--seed", "3"],
+    ["reverse"], ["sort", "city:locale/sv", "then", "reverse", "then", "skip", "5", "then", "limit", "50"],
+    ["sample", "100", "--seed", "3"],
     ["sample", "7.5%"], ["tee", "side.ndjson", "then", "limit", "3"], ["skip", "1000", "then", "limit", "7"],
   ]
 
   @Test("give the same bytes for any threads and memory", arguments: chains.indices) func same(chain: Int) throws {
     let folder = try Workdir()
     try FileManager.default.createDirectory(atPath: folder.path("in"), withIntermediateDirectories: true)
-    let made = try folder.run(["generate", "--rows", "30000", "--chunks", "3", "--seed", "5", "--duplicates", "30%", "-o", "in/{n}.ndjson.gz"])
+    let made = try folder.run([
+      "generate", "--rows", "30000", "--chunks", "3", "--seed", "5", "--duplicates", "30%", "-o", "in/{n}.ndjson.gz",
+    ])
     try #require(made.status == 0, "\(made.err)")
     try folder.write("list.csv", "address\n")
     let list = try folder.run(["run", "in/1.ndjson.gz", "--to", "csv", "then", "keep", "email", "then", "limit", "400"])
