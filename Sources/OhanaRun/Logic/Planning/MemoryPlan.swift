@@ -3,7 +3,7 @@
 /// | who | how much |
 /// |---|---|
 /// | the program itself | 12 MiB |
-/// | batches in flight | up to a quarter: arena, field table and output text, about three times a batch's bytes each |
+/// | batches in flight | arena, field table and output text, about three times a batch's bytes each; with sorted runs in them, four times |
 /// | compressors in flight | a block of 1 MiB of text and as much of output each |
 /// | stages that hold keys or the whole input | the rest, breakers twice as much as keyed ones |
 struct MemoryPlan: Sendable, Equatable {
@@ -26,7 +26,7 @@ struct MemoryPlan: Sendable, Equatable {
     let affordable = total / 4 / (3 * batchBytes)
     batchCount = max(2, min(threads * 3 + 3, affordable))
     compressors = max(1, min(threads + 1, total / 16 / (2 * Self.blockBytes)))
-    let fixed = Self.programBytes + batchCount * 3 * batchBytes + outputs * (compressors + 1) * 2 * Self.blockBytes
+    let fixed = Self.programBytes + batchCount * (weights > 0 ? 4 : 3) * batchBytes + outputs * (compressors + 1) * 2 * Self.blockBytes
     stageBytes = max(total / 8, total - fixed)
   }
 
