@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 enum ArithmeticOperator: Sendable { case add, subtract, multiply, divide, remainder }
 
 /// A number to calculate with.

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 /// The six comparisons.
 enum ComparisonOperator: Sendable {
   case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 extension JSONScanner {
   /// Appends JSON text without white space between its tokens and with minimal escapes in its strings, so that spellings of one text
   /// become one. Numbers keep their spelling and members their order.

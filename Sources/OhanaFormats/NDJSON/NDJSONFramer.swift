@@ -1,11 +1,5 @@
 public import OhanaCore
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 /// Cuts a byte stream into batches of whole lines: the serial half of the NDJSON reader.
 ///
 /// Bytes are read straight into the batch's arena; only the part of a line that is cut off at the end is copied once. A last line

@@ -1,11 +1,5 @@
 internal import OhanaCore
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 /// The tokens and containers of JSON, checked over simdjson's structural index.
 ///
 /// What the index promises of a text that it was made for without a fault: it is UTF-8; no string holds a control character, so none

@@ -1,11 +1,5 @@
 internal import OhanaCore
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 /// The top-level keys met so far by one walker, and what the plan wants of each.
 ///
 /// Entries are numbered from 0. Number 0 stands before the first key of a record, number 1 for every key that is not remembered; both

@@ -1,12 +1,6 @@
 public import OhanaCore
 internal import Synchronization
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 /// Writes the selected records of a batch as NDJSON, one line feed behind each: the parallel half of the NDJSON writer.
 ///
 /// - A layout that follows the source passes a record's own bytes wherever nothing of it changed, and otherwise splices the edits in: all

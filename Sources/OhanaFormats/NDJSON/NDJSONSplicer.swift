@@ -1,11 +1,5 @@
 internal import OhanaCore
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 /// Writes one record with the edits of a layout that follows the source: everything else keeps its spelling and spacing.
 ///
 /// Holds scratch memory: one piece of work at a time.

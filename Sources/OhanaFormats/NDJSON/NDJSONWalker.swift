@@ -1,12 +1,6 @@
 internal import CSimdJSON
 internal import OhanaCore
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 /// What one parser looks for in every record; the same for all its walkers.
 struct NDJSONPlan: Sendable {
   struct Path: Sendable {
