@@ -2,10 +2,9 @@ internal import Ohana
 
 /// The line that tells how far a run is. A pure function of the numbers, and the terminal it is redrawn on.
 enum ProgressLine {
-  /// - Parameters:
-  ///   - done: compressed bytes read, `total` of how many; nil where an input has no size (a pipe).
-  static func text(done: Int, total: Int?, records: Int, seconds: Double) -> String {
-    let rate = seconds > 0 ? Int(Double(records) / seconds) : 0
+  static func text(_ progress: RunState.Progress) -> String {
+    let (done, total, seconds) = (progress.bytesRead, progress.bytesTotal, progress.seconds)
+    let rate = seconds > 0 ? Int(Double(progress.records) / seconds) : 0
     var parts: [String] = []
     if let total, total > 0 {
       parts.append("\(min(100, done * 100 / total)) %")

@@ -35,10 +35,15 @@ enum Terminal {
 
   /// Prints an error as one line and returns its exit status. A closed pipe is no error.
   static func report(_ error: OhanaError) -> Int32 {
-    if error.code == "closed-pipe" { return 0 }
-    let label = hasColour ? "\u{1B}[31mohana:\u{1B}[0m " : "ohana: "
-    Self.error(label + error.description)
-    return error.category.rawValue
+    let failure = RunState.Failure(error)
+    report(failure)
+    return failure.exitStatus
+  }
+
+  /// Prints what went wrong as one line.
+  static func report(_ failure: RunState.Failure) {
+    if failure.exitStatus == 0 { return }
+    error((hasColour ? "\u{1B}[31mohana:\u{1B}[0m " : "ohana: ") + failure.message)
   }
 
   /// Writes to standard error without a line end.

@@ -31,11 +31,12 @@ enum StatsCommand {
     let stage = StatisticsStage()
     parser.request.stages = [stage]
     if parser.request.output != nil || parser.request.options.to != nil { return try await RunCommand.run(parser.request) }
-    let session = RunSession(parser.request)
-    let outcome = await session.execute(RunManager(), purpose: .count)
-    if outcome.error == nil, outcome.signal == nil {
+    let run = ConsoleRun(parser.request)
+    let state = await run.execute(.count)
+    let status = run.status(state)
+    if status == 0 {
       for line in StatisticsText.table(stage.report.fields, records: stage.report.records, width: Terminal.width) { Terminal.print(line) }
     }
-    return session.status(outcome)
+    return status
   }
 }

@@ -3,10 +3,10 @@ internal import Ohana
 /// `ohana count INPUT…`
 enum CountCommand {
   static func run(_ words: inout ArgumentWords) async throws -> Int32 {
-    let session = RunSession(try PlainCommand.parse(&words).request)
-    let outcome = await session.execute(RunManager(), purpose: .count)
-    let status = session.status(outcome)
-    if outcome.error == nil, outcome.signal == nil { Terminal.print(String(outcome.books.written)) }
+    let run = ConsoleRun(try PlainCommand.parse(&words).request)
+    let state = await run.execute(.count)
+    let status = run.status(state)
+    if status == 0 { Terminal.print(String(state.books.written)) }
     return status
   }
 }
@@ -14,13 +14,12 @@ enum CountCommand {
 /// `ohana check INPUT…`: 0 if all can be read, 1 if not.
 enum CheckCommand {
   static func run(_ words: inout ArgumentWords) async throws -> Int32 {
-    let session = RunSession(try PlainCommand.parse(&words).request)
-    let outcome = await session.execute(RunManager(), purpose: .check)
-    if outcome.signal != nil { return session.status(outcome) }
+    let run = ConsoleRun(try PlainCommand.parse(&words).request)
+    let state = await run.execute(.check)
     // A broken chunk is an answer, not a failure.
-    if let error = outcome.error, error.category != .badInput { return Terminal.report(error) }
-    for line in report(outcome.books) { Terminal.print(line) }
-    let isWhole = outcome.books.rejected == 0 && outcome.books.inputs.allSatisfy { $0.fault == nil } && outcome.error == nil
+    if state.isInterrupted || state.failure.map({ $0.category != .badInput }) ?? false { return run.status(state) }
+    for line in report(state.books) { Terminal.print(line) }
+    let isWhole = state.books.rejected == 0 && state.books.inputs.allSatisfy { $0.fault == nil } && state.failure == nil
     return isWhole ? 0 : 1
   }
 

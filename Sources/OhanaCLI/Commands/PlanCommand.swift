@@ -16,7 +16,7 @@ enum PlanCommand {
       }
       request = try StageCommand.parse(entry, &words)
     }
-    for line in try RunManager().describe(request) { Terminal.print(line) }
+    for line in try RunSession.describe(request) { Terminal.print(line) }
     return 0
   }
 }

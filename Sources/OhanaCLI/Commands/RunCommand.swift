@@ -62,7 +62,7 @@ enum RunCommand {
   }
 
   static func run(_ request: RunRequest) async throws -> Int32 {
-    try await RunSession(request).run()
+    try await ConsoleRun(request).run()
   }
 }
 

@@ -1,0 +1,61 @@
+internal import Dispatch
+internal import Ohana
+
+/// One run as the command line shows it: progress while it goes on, a summary, an exit status.
+struct ConsoleRun: Sendable {
+  let request: RunRequest
+
+  init(_ request: RunRequest) { self.request = request }
+
+  /// Runs to the end and returns the exit status.
+  func run() async throws -> Int32 {
+    let state = await execute(.write)
+    if !request.options.quiet, state.failure == nil, !state.isInterrupted {
+      for line in SummaryText.lines(state.books, request: request) { Terminal.error(line) }
+    }
+    return status(state)
+  }
+
+  /// Runs to the end; for `count` and `check` without writing anything.
+  func execute(_ purpose: RunPurpose) async -> RunState {
+    let session = RunSession(request, purpose: purpose)
+    let shows =
+      switch request.options.progress {
+      case .always: true
+      case .never: false
+      case .auto: Terminal.isErrorTerminal && !request.options.quiet
+      }
+    session.store.listen { old, new in
+      if new.progressRequests > old.progressRequests { Terminal.error(ProgressLine.text(new.progress)) }
+      if shows, new.phase < .published, new.progress != old.progress, new.progress.seconds > 0.5 {
+        ProgressLine.draw(ProgressLine.text(new.progress))
+      }
+      if let interruption = new.interruption, interruption != old.interruption { Self.see(to: interruption, session) }
+    }
+    let state = await session.run()
+    if shows { ProgressLine.clear() }
+    if !request.options.quiet { for note in state.notes { Terminal.note(note) } }
+    return state
+  }
+
+  /// The second signal ends the process at once. So does the first after a while, where the run cannot come to rest: it may be waiting
+  /// for a pipe.
+  private static func see(to interruption: RunState.Interruption, _ session: RunSession) {
+    let status = 128 + interruption.signal
+    let end: @Sendable () -> Void = {
+      session.abandon()
+      Terminal.error(interrupted)
+      _exit(status)
+    }
+    if interruption.count > 1 { return end() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(300), execute: end)
+  }
+
+  private static let interrupted = "ohana: interrupted; nothing is published and everything temporary is gone"
+
+  /// Prints what went wrong, if anything did, and returns the exit status.
+  func status(_ state: RunState) -> Int32 {
+    if state.isInterrupted { Terminal.error(Self.interrupted) } else if let failure = state.failure { Terminal.report(failure) }
+    return state.exitStatus
+  }
+}

@@ -1,0 +1,22 @@
+/// What signals ask of a run.
+public enum InterruptActions {
+  /// SIGINT or SIGTERM: the run is to end.
+  public struct Interrupt: RunUpdater {
+    public let signal: Int32
+    public init(signal: Int32) { self.signal = signal }
+
+    public func update(_ state: inout RunState) {
+      guard state.interruption == nil else {
+        state.interruption!.count += 1
+        return
+      }
+      state.interruption = RunState.Interruption(signal: signal)
+    }
+  }
+
+  /// SIGUSR1: show how far it is.
+  public struct ShowProgress: RunUpdater {
+    public init() {}
+    public func update(_ state: inout RunState) { state.progressRequests += 1 }
+  }
+}

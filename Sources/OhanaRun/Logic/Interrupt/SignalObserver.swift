@@ -1,0 +1,27 @@
+internal import Dispatch
+internal import OhanaCore
+
+/// Turns signals of the process into dispatches: SIGINT and SIGTERM ask the run to end, SIGUSR1 asks for progress. SIGPIPE is ignored, so
+/// that write(2) tells of a closed pipe.
+///
+/// It observes until it is let go of. One observer at a time.
+final class SignalObserver: @unchecked Sendable {  // because its sources are made once and never changed
+  private let sources: [any DispatchSourceSignal]
+
+  /// - Parameter dispatch: called on a queue of the observer's own.
+  init(_ dispatch: @escaping @Sendable (any RunUpdater) -> Void) {
+    signal(SIGPIPE, SIG_IGN)
+    let queue = DispatchQueue(label: "ohana.signals")
+    sources = [SIGINT, SIGTERM, SIGUSR1].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+      source.setEventHandler {
+        dispatch(number == SIGUSR1 ? InterruptActions.ShowProgress() : InterruptActions.Interrupt(signal: number))
+      }
+      source.resume()
+      return source
+    }
+  }
+
+  deinit { for source in sources { source.cancel() } }
+}

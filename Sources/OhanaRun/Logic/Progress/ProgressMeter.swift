@@ -1,0 +1,32 @@
+internal import OhanaCore
+internal import OhanaEngine
+
+/// Adds up what batches have read, and tells of it ten times a second at most. Belongs to one pipeline.
+final class ProgressMeter: Sendable {
+  private struct Sum {
+    var bytesRead = 0
+    var records = 0
+    var toldAt: UInt64 = 0
+  }
+  private let sum = Locked(Sum())
+  private let began: UInt64
+  private let tell: @Sendable (ProgressActions.Advance) -> Void
+
+  /// - Parameter began: when the run began, on the monotonic clock.
+  init(began: UInt64, tell: @escaping @Sendable (ProgressActions.Advance) -> Void) {
+    self.began = began
+    self.tell = tell
+  }
+
+  func add(_ batch: RecordBatch) {
+    let now = monotonicNanoseconds()
+    let news = sum.withLock { sum -> Sum? in
+      sum.bytesRead = max(sum.bytesRead, batch.inputBytesRead)
+      sum.records += batch.recordCount
+      guard now &- sum.toldAt > 100_000_000 else { return nil }
+      sum.toldAt = now
+      return sum
+    }
+    if let news { tell(.init(bytesRead: news.bytesRead, records: news.records, seconds: Double(now - began) / 1e9)) }
+  }
+}

@@ -1,0 +1,38 @@
+internal import OhanaCore
+internal import OhanaFormats
+
+/// What became of a run, for people and programs.
+public enum ReportActions {
+  /// The report could not be written.
+  struct Fail: RunUpdater {
+    let failure: RunState.Failure
+    func update(_ state: inout RunState) { state.failure = state.failure ?? failure }
+  }
+
+  /// Writes the report, if there is to be one; of a failed run too.
+  struct Write: RunEffect {
+    let request: RunRequest
+    /// The place was looked at with the outputs.
+    let isReserved: Bool
+
+    func perform(in context: RunContext) async throws {
+      guard let path = request.options.report, mayWrite(context.state, at: path) else { return }
+      do {
+        let text = try JSONReport(context.state).text
+        try context.dependencies.reports.write(text, to: path, overwrites: request.options.overwrite)
+      } catch { try await context.dispatch(Fail(failure: .init(error))) }
+    }
+
+    /// A report takes the place of no input, no other output, and without `--overwrite` of no file; a run that failed before it looked
+    /// at its outputs is looked at here.
+    private func mayWrite(_ state: RunState, at path: FilePath) -> Bool {
+      if isReserved { return state.failure?.code != "output-twice" }
+      do {
+        try OutputChecks(inputs: request.inputs, overwrites: request.options.overwrite).check(path)
+        return state.failure.map { !$0.code.hasPrefix("output-") } ?? true
+      } catch {
+        return false
+      }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+internal import OhanaCore
+internal import OhanaEngine
+internal import OhanaFormats
+
+/// A planned run with all that is open for it: what no state can hold.
+struct PreparedRun: Sendable {
+  let request: RunRequest
+  let plan: RunPlan
+  let scheduler: WorkScheduler
+  let outputs: OutputSet
+
+  var lines: [String] { PlanText.lines(plan, options: request.options) }
+
+  /// Compressed; nil where one has no size.
+  var bytesTotal: Int? {
+    plan.inputs.reduce(0 as Int?) { total, input in total.flatMap { total in input.size.map { total + $0 } } }
+  }
+
+  /// The first chunk that broke and was skipped.
+  var fault: OhanaError? {
+    var fault = plan.ledger.totals.inputs.lazy.compactMap(\.fault).first
+    fault?.fix = "what was whole before it is published"
+    return fault
+  }
+
+  /// Inputs that held nothing, where all were read.
+  func notes(_ books: RunBooks) -> [String] {
+    if books.stoppedEarly { return [] }
+    return zip(books.inputs, plan.inputs).compactMap { book, input in
+      guard book.read == 0, book.fault == nil else { return nil }
+      return "\(book.name): " + (input.isEmpty ? "the file is empty" : "there is no record in it")
+    }
+  }
+
+  /// What stands between a finished pipeline and its publication.
+  func check(_ books: RunBooks) throws {
+    if let imbalance = books.imbalance {
+      throw OhanaError(.books, "unbalanced", "the books do not balance: \(imbalance)", fix: "nothing is published; please report this")
+    }
+    if let found = plan.found?(), !books.stoppedEarly, books.read > books.rejected {
+      for (field, isFound) in zip(plan.schema.sourceFields, found.fields) where field.mustExist && !isFound {
+        throw OhanaError(
+          .usage, "unknown-field", field: field.name.description, "no record of the input has this field",
+          fix: RecordSchema.suggestion(for: field.name.whole, among: found.names) + ", or --optional \(field.name) where it may be missing")
+      }
+    }
+    let options = request.options
+    if let least = options.minRecords, books.written < least {
+      throw OhanaError(
+        .guardFailed, "min-records", "only \(Quantity.grouped(books.written)) records would be written, fewer than --min-records \(least)",
+        fix: "nothing is published")
+    }
+    if let percent = options.maxDrop, books.read > 0 {
+      let lost = Double(max(0, books.read - books.written)) / Double(books.read) * 100
+      if lost > percent {
+        throw OhanaError(
+          .guardFailed, "max-drop",
+          "\(Quantity.fixed(lost, 1)) % of the records would be dropped, more than --max-drop \(Quantity.fixed(percent, 1))%",
+          fix: "nothing is published")
+      }
+    }
+  }
+}
+
+extension RunBooks {
+  /// Draws the books up when a run's pipeline has ended.
+  init(_ run: PreparedRun, counts: FlowCounts) {
+    self.init(
+      stages: run.plan.stages.map(\.stage), steps: run.plan.pipeline.steps, counts: counts, ledger: run.plan.ledger.totals,
+      sources: run.plan.inputs.map(\.path), sink: run.plan.sinkStep)
+  }
+}
+
+/// What is to be put away when a run is over, however it ends; filled while the run is planned.
+final class RunDesk: Sendable {
+  private struct Things {
+    var closers: [@Sendable () -> Void] = []
+    var mayReport = false
+  }
+  private let things = Locked(Things())
+
+  /// The report's place was found free.
+  var mayReport: Bool {
+    get { things.withLock { $0.mayReport } }
+    set { things.withLock { $0.mayReport = newValue } }
+  }
+
+  func onClose(_ body: @escaping @Sendable () -> Void) { things.withLock { $0.closers.append(body) } }
+
+  /// Puts all away, the last first. May be called again, and from any thread.
+  func close() {
+    let closers = things.withLock { things in
+      defer { things.closers = [] }
+      return things.closers
+    }
+    for closer in closers.reversed() { closer() }
+  }
+}

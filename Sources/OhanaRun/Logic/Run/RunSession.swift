@@ -1,0 +1,69 @@
+public import OhanaCore
+internal import OhanaEngine
+internal import OhanaFormats
+
+/// One run from request to final state.
+///
+/// ```swift
+/// let session = RunSession(request)
+/// session.store.listen { old, new in … }
+/// let state = await session.run()
+/// ```
+public final class RunSession: Sendable {
+  public let store: RunStore
+  private let request: RunRequest
+  private let purpose: RunPurpose
+  private let dependencies: RunDependencies
+  private let desk = RunDesk()
+
+  public init(_ request: RunRequest, purpose: RunPurpose = .write, dependencies: RunDependencies = RunDependencies()) {
+    self.request = request
+    self.purpose = purpose
+    self.dependencies = dependencies
+    store = dependencies.makeStore()
+  }
+
+  /// Runs to the end; called once. Never throws: the state says what went wrong.
+  ///
+  /// - Parameter observes: signals of the process end the run; false where the caller dispatches what it wants.
+  public func run(observes: Bool = true) async -> RunState {
+    let began = dependencies.clock()
+    store.start()
+    let observers = observes ? dependencies.makeObservers(of: store, since: began) : []
+    defer { withExtendedLifetime(observers) {} }
+    do {
+      let plan = try await store.perform(PlanActions.Plan(request: request, purpose: purpose, desk: desk))
+      try await store.perform(RunActions.Run(run: plan))
+    } catch {
+      // A run that is published cannot fail any more.
+      try? await store.dispatch(RunActions.Fail(failure: .init(error)))
+    }
+    try? await store.dispatch(RunActions.End(seconds: Double(dependencies.clock() - began) / 1e9))
+    try? await store.perform(ReportActions.Write(request: request, isReserved: desk.mayReport))
+    desk.close()
+    return store.state
+  }
+
+  /// Ends the run: what it made is thrown away.
+  public func cancel(signal: Int32 = SIGINT) { store.post(InterruptActions.Interrupt(signal: signal)) }
+
+  /// Takes away all that is temporary while the run still goes on: for a process that is about to end.
+  public func abandon() { desk.close() }
+
+  /// What a request would do, for people; reads no further than the inputs' first bytes.
+  public static func describe(_ request: RunRequest, dependencies: RunDependencies = RunDependencies()) throws -> [String] {
+    let options = request.options
+    let threads = options.threads ?? dependencies.processors.usableCount
+    let paths = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
+    let probed = try dependencies.inputs.probe(paths, options: options)
+    let sink = try SinkPlan(request, firstInput: probed.first?.format ?? .ndjson)
+    let scheduler = WorkScheduler(width: threads)
+    let spill = dependencies.makeSpill(options)
+    defer { spill.close() }
+    var request = request
+    request.options.rejects = nil
+    let plan = try RunPlanner(inputs: dependencies.inputs, scheduler: scheduler, spill: spill).plan(
+      request, probed: probed, sink: sink, threads: threads, outputs: OutputSet.dry(options, pool: scheduler))
+    return PlanText.lines(plan, options: options)
+  }
+}

@@ -1,0 +1,27 @@
+internal import OhanaCore
+internal import OhanaEngine
+
+/// The one place where managers and observers are made. Tests make another.
+public struct RunDependencies: Sendable {
+  let inputs = InputManager()
+  let processors = ProcessorManager()
+  let reports = ReportManager()
+  /// Time on a clock that is never set, in nanoseconds.
+  let clock: @Sendable () -> UInt64
+
+  public init() { self.init(clock: monotonicNanoseconds) }
+
+  init(clock: @escaping @Sendable () -> UInt64) { self.clock = clock }
+
+  func makeSpill(_ options: RunOptions) -> FileSpillStore { FileSpillStore(folder: options.tempDir) }
+
+  func makeStore() -> RunStore { RunStore(dependencies: self, interceptors: [OrderInterceptor()]) }
+
+  /// What turns outside events into dispatches, for as long as it is held.
+  ///
+  /// - Parameter began: when the run began, on ``clock``.
+  func makeObservers(of store: RunStore, since began: UInt64) -> [any Sendable] {
+    let post: @Sendable (any RunUpdater) -> Void = { [weak store] updater in store?.post(updater) }
+    return [SignalObserver(post), TimerObserver(since: began, clock: clock, post)]
+  }
+}

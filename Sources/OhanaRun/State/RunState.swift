@@ -1,0 +1,86 @@
+public import OhanaCore
+
+/// Everything there is to know of a run, as one value: what a person, a report or an exit status needs, and what a killed run goes on from.
+///
+/// Only updaters that were dispatched to the ``RunStore`` change it. Records, keys and buffers are no part of it.
+public struct RunState: Sendable, Equatable, Codable {
+  public enum Phase: String, Sendable, Codable, Comparable {
+    /// Inputs are looked at, outputs opened.
+    case planning
+    case running
+    /// The last record has passed; outputs are brought to disk.
+    case finishing
+    /// Names are being changed: from here on the run is finished, by itself or by the next one.
+    case committing
+    case published
+    case failed
+
+    private var rank: Int {
+      switch self {
+      case .planning: 0
+      case .running: 1
+      case .finishing: 2
+      case .committing: 3
+      case .published, .failed: 4
+      }
+    }
+    public static func < (a: Phase, b: Phase) -> Bool { a.rank < b.rank }
+  }
+
+  /// How far it is; the numbers of the progress line.
+  public struct Progress: Sendable, Equatable, Codable {
+    /// Compressed bytes of the inputs.
+    public var bytesRead = 0
+    /// nil where an input has no size.
+    public var bytesTotal: Int?
+    public var records = 0
+    /// Since the run began; a resumed run begins anew.
+    public var seconds = 0.0
+    public init() {}
+  }
+
+  /// What ended the run badly.
+  public struct Failure: Sendable, Equatable, Codable {
+    public var category: OhanaError.Category
+    /// See ``OhanaError/code``.
+    public var code: String
+    /// One line, with place and fix.
+    public var message: String
+
+    public init(_ error: OhanaError) { (category, code, message) = (error.category, error.code, error.description) }
+    public init(_ error: any Error) { self.init(error as? OhanaError ?? OhanaError(.io, "unknown", "\(error)")) }
+
+    /// The category's number. Whoever reads a pipe may have had enough: that is no failure of ours.
+    public var exitStatus: Int32 { code == "closed-pipe" ? 0 : category.rawValue }
+  }
+
+  /// A signal that asks the run to end.
+  public struct Interruption: Sendable, Equatable, Codable {
+    public var signal: Int32
+    /// How many of them have come.
+    public var count = 1
+  }
+
+  public var phase = Phase.planning
+  public var progress = Progress()
+  public var books = RunBooks()
+  /// Lines of the plan, for people.
+  public var plan: [String] = []
+  /// Things worth knowing that are no errors.
+  public var notes: [String] = []
+  public var failure: Failure?
+  public var interruption: Interruption?
+  /// Times somebody asked to be shown the progress.
+  public var progressRequests = 0
+
+  public init() {}
+
+  /// The run ended because it was interrupted.
+  public var isInterrupted: Bool { interruption != nil && phase != .published }
+
+  /// What the process ends with: 0, a category's number, or 128 and the signal.
+  public var exitStatus: Int32 {
+    if let interruption, isInterrupted { return 128 + interruption.signal }
+    return failure?.exitStatus ?? 0
+  }
+}
