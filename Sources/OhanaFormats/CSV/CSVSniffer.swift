@@ -19,6 +19,36 @@ enum CSVSniffer {
     return best.delimiter
   }
 
+  /// Whether text can only be meant as a table: two or more records, all read without fault and equally wide with one delimiter, at least
+  /// two cells each, none of the header's empty, and no line that begins as a JSON object does.
+  ///
+  /// - Parameter head: the first bytes of an input, from where its text begins; what is cut off at the end is not judged.
+  static func isTable(_ head: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let base = head.baseAddress else { return false }
+    let cells = CSVCellList()
+    return CSVDialect.sniffedDelimiters.contains { delimiter in
+      var dialect = CSVDialect()
+      dialect.delimiter = delimiter
+      let scanner = CSVRecordScanner(dialect)
+      var at = 0, records = 0, width = 0
+      while at < head.count, records < 200 {
+        let outcome = scanner.scan(base, from: at, to: head.count, isEnd: false, cells: cells)
+        if outcome.kind == .incomplete { break }
+        guard outcome.kind == .record, base[at] != UInt8(ascii: "{") else { return false }
+        if outcome.contentEnd > at {
+          if records == 0 {
+            width = cells.count
+            for cell in 0..<width where cells.base[cell].start == cells.base[cell].end { return false }
+          }
+          guard width > 1, cells.count == width else { return false }
+          records += 1
+        }
+        at = outcome.next
+      }
+      return records > 1
+    }
+  }
+
   private static func score(
     _ scanner: CSVRecordScanner, _ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ isEnd: Bool, _ cells: CSVCellList
   ) -> Double {

@@ -34,7 +34,11 @@ public enum FormatSniffer {
     switch (first, next) {
     case (UInt8(ascii: "{"), UInt8(ascii: "\"")?), (UInt8(ascii: "{"), UInt8(ascii: "}")?), (UInt8(ascii: "["), UInt8(ascii: "{")?):
       return .format(.ndjson)
-    default: return .format(byName ?? .csv)
+    case (UInt8(ascii: "["), _), (UInt8(ascii: "{"), _): return .format(byName ?? .csv)
+    default:
+      // A broken record is no reason to take NDJSON for CSV; a table under NDJSON's name is.
+      if byName == .ndjson, CSVSniffer.isTable(UnsafeBufferPointer(rebasing: text)) { return .format(.csv) }
+      return .format(byName ?? .csv)
     }
   }
 

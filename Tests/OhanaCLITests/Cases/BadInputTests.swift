@@ -40,7 +40,7 @@ import Testing
       ["convert", "a.ndjson", "-o", "o.ndjson", "--rejects", "r.ndjson"], status: 3,
       error:
         "a.ndjson:1:1: a record has to be a JSON object (then a.ndjson:3:1: a record has to be a JSON object, a.ndjson:4:1: a record has to be a JSON object), 4 unreadable records in all"
-        + overBudget,
+        + overBudget + orCSV,
       leaves: [
         "r.ndjson": [(1, 0, "1"), (3, 10, "2"), (4, 12, "3"), (5, 14, "4")].map { line, byte, raw in
           "{\"source\":\"a.ndjson\",\"line\":\(line),\"byte\":\(byte),\"column\":1,\"reason\":\"not-an-object\",\"detail\":\"a record has to be a JSON object\",\"length\":1,\"raw\":\"\(raw)\",\"format\":\"ndjson\"}\n"
@@ -64,6 +64,21 @@ import Testing
     ToolCase(
       "no message holds a value", ["a.ndjson": "{\"secret\":\"kim@example.com\"x}\n"], ["convert", "a.ndjson", "-o", "o.csv"], status: 3,
       neverSays: ["kim", "secret"]),
+    ToolCase(
+      "a table named NDJSON is read as one, and said to be", ["x.ndjson": "name,phone\nKim,1\n"], ["sort", "name", "x.ndjson"],
+      out: "name,phone\nKim,1\n", says: ["note: x.ndjson: read as the CSV that its text is; --from ndjson goes by the name"]),
+    ToolCase(
+      "NDJSON named a table too", ["x.csv": "{\"n\":1}\n"], ["sort", "n", "x.csv"], out: "{\"n\":1}\n",
+      says: ["note: x.csv: read as the NDJSON that its text is; --from csv goes by the name"]),
+    ToolCase(
+      "unless --from goes by the name", ["x.ndjson": "name,phone\nKim,1\n"], ["sort", "name", "x.ndjson", "--from", "ndjson"], status: 3,
+      says: ["x.ndjson:1:2: "]),
+    ToolCase(
+      "what may be either goes by the name, and --from is named", ["x.ndjson": "name\nKim\n"], ["sort", "name", "x.ndjson"], status: 3,
+      out: "", says: ["x.ndjson:1:2: ", "--from csv reads CSV"]),
+    ToolCase(
+      "tables and NDJSON do not mix, whatever the names", ["a.ndjson": "{\"n\":1}\n", "b.ndjson": "n,m\n1,2\n"],
+      ["sort", "n", "a.ndjson", "b.ndjson"], status: 2, out: "", says: ["a.ndjson: this input is NDJSON, and b.ndjson is CSV", "--from"]),
     ToolCase("empty NDJSON", ["a.ndjson": ""], ["sort", "n", "a.ndjson"], out: "", says: ["note: a.ndjson: the file is empty"]),
     ToolCase("header only", ["a.csv": "n\n"], ["sort", "n", "a.csv"], out: "n\n", says: ["note: a.csv: there is no record in it"]),
     ToolCase("header only, to NDJSON", ["a.csv": "n\n"], ["sort", "n", "a.csv", "-o", "o.ndjson"], leaves: ["o.ndjson": ""]),

@@ -74,3 +74,6 @@ struct ToolCase: Sendable, CustomTestStringConvertible {
 
 /// What a case's error line ends with where rejects are over the budget.
 let overBudget = "; --max-rejects N lets the run go on without such records, --rejects FILE keeps them"
+
+/// What it adds where the very first line is no JSON object.
+let orCSV = ", --from csv reads CSV"

@@ -40,6 +40,8 @@ final class LedgerStage: OrderedStage {
     var reasons: [String: Int] = [:]
     /// The first three rejects, as messages.
     var named: [OhanaError] = []
+    /// The first reject is the first line of its input, read as JSON, and does not begin as JSON does.
+    var beginsAsText = false
     var read: Int { inputs.reduce(0) { $0 + $1.read } }
     var rejected: Int { inputs.reduce(0) { $0 + $1.rejected } }
   }
@@ -89,6 +91,7 @@ final class LedgerStage: OrderedStage {
       for reject in batch.rejects {
         totals.inputs[batch.source].rejected += 1
         totals.reasons[reject.reason.rawValue, default: 0] += 1
+        if totals.named.isEmpty { totals.beginsAsText = Self.beginsAsText(reject, in: batch) }
         if totals.named.count < 3 {
           totals.named.append(
             OhanaError(
@@ -119,6 +122,12 @@ final class LedgerStage: OrderedStage {
     return nil
   }
 
+  /// Whether an input's very first line was read as JSON and does not even begin as a record does: it may be CSV under another name.
+  private static func beginsAsText(_ reject: Reject, in batch: RecordBatch) -> Bool {
+    guard batch.firstLine + reject.line == 0, reject.reason == .invalidJSON || reject.reason == .notAnObject else { return false }
+    return reject.raw?.first.map { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") } ?? false
+  }
+
   /// One line: the first reject's place and reason, where the next two are, how many there were, and which option lets the run go on.
   static func overBudget(_ totals: Totals, budget: RunOptions.RejectBudget) -> OhanaError {
     var error = totals.named[0]
@@ -128,6 +137,7 @@ final class LedgerStage: OrderedStage {
     if !others.isEmpty { error.problem += " (then " + others.joined(separator: ", ") + ")" }
     if totals.rejected > totals.named.count { error.problem += ", \(Quantity.grouped(totals.rejected)) unreadable records in all" }
     error.fix = "--max-rejects N lets the run go on without such records, --rejects FILE keeps them"
+    if totals.beginsAsText { error.fix += ", --from csv reads CSV" }
     return error
   }
 }

@@ -74,6 +74,7 @@ struct InputManager: Sendable {
     var input = ProbedInput(path: path, format: format, size: size)
     let isOnce = path == "-" || size == nil
     input.isEmpty = head.count == 0 && stream.fault == nil
+    input.isMisnamed = options.from == nil && (FormatSniffer.format(of: path) ?? format) != format
     switch format {
     case .ndjson: if isOnce { input.open = stream }
     case .csv:

@@ -15,4 +15,17 @@ struct ProbedInput: Sendable {
   var spooled: (any SpillFile)?
   /// There is no byte in it, so it may pass for either format.
   var isEmpty = false
+  /// Its name says another format than its text, which won.
+  var isMisnamed = false
+}
+
+extension [ProbedInput] {
+  /// Says that text overruled names, by the first such input.
+  var misnamedNote: String? {
+    let misnamed = filter(\.isMisnamed)
+    guard let first = misnamed.first else { return nil }
+    let others = misnamed.count > 1 ? " (and \(Quantity.grouped(misnamed.count - 1)) more)" : ""
+    let (text, name): (RecordFormat, RecordFormat) = first.format == .csv ? (.csv, .ndjson) : (.ndjson, .csv)
+    return "\(first.path)\(others): read as the \(text.rawValue.uppercased()) that its text is; --from \(name.rawValue) goes by the name"
+  }
 }

@@ -23,13 +23,15 @@ struct PreparedRun: Sendable {
     return fault
   }
 
-  /// Inputs that held nothing, where all were read.
+  /// Inputs whose names mislead, and those that held nothing, where all were read.
   func notes(_ books: RunBooks) -> [String] {
-    if books.stoppedEarly { return [] }
-    return zip(books.inputs, plan.inputs).compactMap { book, input in
-      guard book.read == 0, book.fault == nil else { return nil }
-      return "\(book.name): " + (input.isEmpty ? "the file is empty" : "there is no record in it")
-    }
+    let misnamed = plan.inputs.misnamedNote.map { [$0] } ?? []
+    if books.stoppedEarly { return misnamed }
+    return misnamed
+      + zip(books.inputs, plan.inputs).compactMap { book, input in
+        guard book.read == 0, book.fault == nil else { return nil }
+        return "\(book.name): " + (input.isEmpty ? "the file is empty" : "there is no record in it")
+      }
   }
 
   /// What stands between a finished pipeline and its publication.
