@@ -10,8 +10,12 @@ public enum StageCatalog {
     /// How many of a line's plain words belong to the stage when inputs follow them.
     enum Positionals: Sendable {
       case none, one
-      /// One, unless this option is given.
-      case oneUnless(String)
+      /// One, unless one of these options is given.
+      case oneUnless([String])
+      /// One, and an expression behind the word `where`.
+      case oneWhere
+      /// A group of chains in braces: everything up to the last brace.
+      case braces
       /// All that look like `NAME=…`.
       case assignments
     }
@@ -30,7 +34,10 @@ public enum StageCatalog {
       switch positionals {
       case .none: 0
       case .one: min(1, words.count)
-      case .oneUnless(let option): options.contains { $0 == option || $0.hasPrefix(option + "=") } ? 0 : min(1, words.count)
+      case .oneUnless(let names):
+        options.contains { option in names.contains { option == $0 || option.hasPrefix($0 + "=") } } ? 0 : min(1, words.count)
+      case .oneWhere: words.count > 1 && words[1].lowercased() == "where" ? min(3, words.count) : min(1, words.count)
+      case .braces: words.lastIndex(of: "}").map { $0 + 1 } ?? 0
       case .assignments: words.prefix { $0.contains("=") }.count
       }
     }
@@ -40,13 +47,16 @@ public enum StageCatalog {
 
   /// In the order of the help page.
   public static let all: [Entry] = [
-    Entry(RequireStage.help, .oneUnless("--type")) { try RequireStage.parse(arguments: $0) },
+    Entry(RequireStage.help, .oneUnless(["--type", "--has-tag"])) { try RequireStage.parse(arguments: $0) },
     Entry(FilterStage.help, .one) { try FilterStage.parse(arguments: $0) },
     Entry(SetStage.help, .assignments) { try SetStage.parse(arguments: $0) },
     Entry(RenameStage.help, .assignments) { try RenameStage.parse(arguments: $0) },
     Entry(KeepStage.help, .one) { try KeepStage.parse(arguments: $0) },
     Entry(DropStage.help, .one) { try DropStage.parse(arguments: $0) },
     Entry(NormalizeStage.help, .one) { try NormalizeStage.parse(arguments: $0) },
+    Entry(TagStage.help, .oneWhere) { try TagStage.parse(arguments: $0) },
+    Entry(CountFieldsStage.help, .none) { try CountFieldsStage.parse(arguments: $0) },
+    Entry(SplitStage.help, .none) { try SplitStage.parse(arguments: $0) },
     Entry(DedupeStage.help, .none) { try DedupeStage.parse(arguments: $0) },
     Entry(DistinctStage.help, .none) { try DistinctStage.parse(arguments: $0) },
     Entry(CountByStage.help, .one) { try CountByStage.parse(arguments: $0) },

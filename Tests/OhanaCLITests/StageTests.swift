@@ -15,6 +15,8 @@ import Testing
     ["count-by", "country,city:fold"], ["suppress", "--list", "list.csv", "--by", "email:email"], ["sort", "last,first:desc,id:number"],
     ["reverse"], ["sort", "city:locale/sv", "then", "reverse", "then", "skip", "5", "then", "limit", "50"],
     ["sample", "100", "--seed", "3"],
+    ["split", "--on", "phone", "then", "tag", "called", "where", "country = 'SE'", "then", "count-fields"],
+    ["split", "--on", "email", "then", "distinct"],
     ["sample", "7.5%"], ["tee", "side.ndjson", "then", "limit", "3"], ["skip", "1000", "then", "limit", "7"],
   ]
 

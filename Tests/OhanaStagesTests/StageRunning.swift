@@ -66,7 +66,8 @@ struct StageRun {
     var steps: [StageStep] = []
     for stage in stages {
       schema.beginStage(stage.text)
-      steps += try stage.bind(&schema, context)
+      let own = try stage.bind(&schema, context)
+      steps += (schema.takeExtractor().map { [$0] } ?? []) + own
     }
     payload.slots = Array(0..<schema.slotCount)
     var generator = SeededGenerator(seed: seed)

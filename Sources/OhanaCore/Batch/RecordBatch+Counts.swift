@@ -9,11 +9,11 @@ extension RecordBatch {
     truncatedAt = nil
   }
 
-  /// Ends the batch with record `last` (-1: before the first): what lies behind it was not read and can be no fault.
+  /// Ends the batch with the record `last` read (-1: before the first): what lies behind it was not read and can be no fault.
   package final func truncate(behind last: Int) {
     truncatedAt = last + 1
     rejects.removeAll { $0.before > last }
-    if last + 1 < recordCount {
+    if last + 1 < readCount {
       let line = records[last + 1].line
       warnings.removeAll { $0.line >= line }
     }

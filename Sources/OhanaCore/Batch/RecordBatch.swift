@@ -86,6 +86,10 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   /// Per record that was restored from a spill or a sort: where it came from. Empty for batches straight from a reader.
   @exclusivity(unchecked) @usableFromInline final var originStorage = Storage<RecordOrigin>()
   @exclusivity(unchecked) public final var hasOrigins = false
+  /// A stage made records of others: see ``beginRows()``.
+  @exclusivity(unchecked) public internal(set) final var hasRows = false
+  final var rowGenerations: [Int] = []
+  @exclusivity(unchecked) final var parentStorage = Storage<UInt32>()
 
   /// - Parameter capacity: arena bytes that fit without growing.
   public init(capacity: Int = 0) { arena = ByteBuffer(capacity: capacity) }
@@ -113,6 +117,7 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
     fault = nil
     inputBytesRead = 0
     hasOrigins = false
+    hasRows = false
   }
 }
 

@@ -43,9 +43,7 @@ public struct RecordPacker: Sendable {
       UnsafeMutableRawPointer(out.base + start + Self.headerSize + index * MemoryLayout<FieldSpan>.size)
         .storeBytes(of: field, as: FieldSpan.self)
     }
-    let origin =
-      batch.hasOrigins
-      ? batch.origins[record] : RecordOrigin(source: UInt32(batch.source), ordinal: UInt64(batch.firstOrdinal + record))
+    let origin = batch.origin(of: record)
     let header = UnsafeMutableRawPointer(out.base + start)
     header.storeBytes(of: UInt32(out.count - start - 4), as: UInt32.self)
     header.storeBytes(of: span.flags.rawValue, toByteOffset: 4, as: UInt32.self)

@@ -4,6 +4,8 @@ public struct RecordLayout: Sendable, Equatable {
     /// Key or column name, decoded.
     public var name: [UInt8]
     public var slot: Int
+    /// `followsSource` only: the value is written where the record holds such a member, and never added to a record that does not.
+    public var onlyReplaces = false
     public init(name: [UInt8], slot: Int) { (self.name, self.slot) = (name, slot) }
   }
 

@@ -26,9 +26,17 @@ public struct RecordSchema: Sendable {
   /// The stages so far need every member of a record, not only slots (`distinct --by record`, `--keep most-complete`).
   public var needsMembers = false
 
+  /// Slots of the identities in force: one for each group (`all`, `any`, `odd`) that the stage being bound stands in. A stage that makes
+  /// rows of records renews them.
+  public private(set) var identitySlots: [Identity] = []
+
   private enum Binding: Sendable { case slot(Int), gone(by: String) }
   private var bindings: [[UInt8]: Binding] = [:]
   private let optional: OptionalFields
+  /// Slots of fields whose values stages wrote: paths into them are followed there and not in what was read.
+  private var writtenRoots: [[UInt8]: Int] = [:]
+  private var pathsIntoWritten: Set<[UInt8]> = []
+  private var extractions: [PathExtraction] = []
   /// Set by a `keep`: names not in the layout are gone.
   private var isClosed = false
   private var currentStage = ""
@@ -59,12 +67,18 @@ public struct RecordSchema: Sendable {
     return slot
   }
 
+  /// The step, if any, that has to go in front of those of the stage that has been bound: it follows paths into values that stages wrote.
+  public mutating func takeExtractor() -> StageStep? {
+    defer { extractions = [] }
+    return extractions.isEmpty ? nil : .row(PathExtractor(extractions))
+  }
+
   /// The slot that holds `name` here, where any record may have it: nil if the inputs' headers lack it, or an earlier stage dropped it.
   public mutating func slot(readingIfPresent name: FieldName) -> Int? {
     switch bindings[name.whole] {
     case .gone: return nil
     case .slot: break
-    case nil: if isClosed || columns != nil && !isColumn(name.whole) { return nil }
+    case nil: if root(of: name) == nil, isClosed || columns != nil && !isColumn(name.whole) { return nil }
     }
     guard let slot = try? bind(name, mustExist: false) else { return nil }
     slotsRead.insert(slot)
@@ -87,9 +101,14 @@ public struct RecordSchema: Sendable {
         bindings[name.whole] = .slot(slot)
       }
     }
+    noteWritten(name.whole, slot)
     if layout.followsSource {
       if layout.renamed.contains(where: { $0.slot == slot }) { return slot }
-      if !layout.entries.contains(where: { $0.name == name.whole }) { layout.entries.append(.init(name: name.whole, slot: slot)) }
+      if let index = layout.entries.firstIndex(where: { $0.name == name.whole }) {
+        layout.entries[index].onlyReplaces = false
+      } else {
+        layout.entries.append(.init(name: name.whole, slot: slot))
+      }
     } else if !layout.entries.contains(where: { $0.name == name.whole }) {
       layout.entries.append(.init(name: name.whole, slot: slot))
     }
@@ -100,8 +119,28 @@ public struct RecordSchema: Sendable {
   public mutating func slot(rewriting name: FieldName) throws(OhanaError) -> Int {
     try makeExplicitIfColumnar()
     let slot = try self.slot(reading: name)
+    if pathsIntoWritten.contains(name.whole) {
+      throw OhanaError(
+        .usage, "path-into-written", field: name.description, "\(currentStage): a stage before it wrote the value that this is a part of",
+        fix: "do this before that stage, or write the part to a field of its own with 'set'")
+    }
+    noteWritten(name.whole, slot)
     if layout.followsSource, !layout.renamed.contains(where: { $0.slot == slot }), !layout.entries.contains(where: { $0.slot == slot }) {
       layout.entries.append(.init(name: name.whole, slot: slot))
+    }
+    return slot
+  }
+
+  /// The same where any record may have `name`, and with values taken out (`missing`) too: nil if the inputs' headers lack it, or an earlier
+  /// stage dropped it. No record gets such a field that has none.
+  public mutating func slot(rewritingIfPresent name: FieldName) throws(OhanaError) -> Int? {
+    try makeExplicitIfColumnar()
+    guard let slot = slot(readingIfPresent: name) else { return nil }
+    noteWritten(name.whole, slot)
+    if layout.followsSource, !layout.renamed.contains(where: { $0.slot == slot }), !layout.entries.contains(where: { $0.slot == slot }) {
+      var entry = RecordLayout.Entry(name: name.whole, slot: slot)
+      entry.onlyReplaces = true
+      layout.entries.append(entry)
     }
     return slot
   }
@@ -135,6 +174,11 @@ public struct RecordSchema: Sendable {
       if layout.followsSource { layout.removed.append(slot) }
       bindings[name.whole] = .gone(by: currentStage)
     }
+  }
+
+  /// All but these, where any record may have them.
+  public mutating func dropIfPresent(_ names: [FieldName]) throws(OhanaError) {
+    try drop(names.filter { slot(readingIfPresent: $0) != nil })
   }
 
   /// New names for fields, in place.
@@ -197,6 +241,23 @@ public struct RecordSchema: Sendable {
     return (side, slot)
   }
 
+  /// Paths into `name` lead into what a stage writes from here on.
+  private mutating func noteWritten(_ name: [UInt8], _ slot: Int) {
+    writtenRoots[name] = slot
+    for field in sourceFields where field.name.path.first == .key(name) {
+      if case .slot(field.slot) = bindings[field.name.whole] { bindings[field.name.whole] = nil }
+    }
+    for path in pathsIntoWritten where FieldName(unquoted: path).path.first == .key(name) { bindings[path] = nil }
+  }
+
+  /// Where a path into a value begins that is not, or no longer, what was read.
+  private func root(of name: FieldName) -> Int? {
+    guard case .key(let key)? = name.path.first else { return nil }
+    if let slot = writtenRoots[key] { return slot }
+    if isClosed, case .slot(let slot) = bindings[key] { return slot }
+    return nil
+  }
+
   private func isColumn(_ name: [UInt8]) -> Bool { columns?.contains(name) ?? false }
   private func isGone(_ name: [UInt8]) -> Bool {
     if case .gone = bindings[name] { return true }
@@ -225,6 +286,14 @@ public struct RecordSchema: Sendable {
         .usage, "unknown-field", field: name.description, "\(currentStage): the stage '\(stage)' before it took this field away",
         fix: "use it before that stage")
     case nil: break
+    }
+    if !isColumn(name.whole), let root = root(of: name) {
+      let slot = newSlot()
+      bindings[name.whole] = .slot(slot)
+      pathsIntoWritten.insert(name.whole)
+      slotsRead.insert(root)
+      extractions.append(PathExtraction(root: root, steps: Array(name.path.dropFirst()), target: slot))
+      return slot
     }
     if isClosed || isGone(name.whole) {
       guard isOptional(name.whole) else {

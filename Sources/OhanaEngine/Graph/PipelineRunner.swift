@@ -293,17 +293,31 @@ public final class PipelineRunner: Sendable {
   /// Behind an early stop: the batch ends with the last record that was let through, for the books of all steps before too.
   private func truncate(_ batch: RecordBatch, step: Int) {
     guard !batch.hasOrigins else { return }
-    let last = batch.selectedCount > 0 ? Int(batch.selection[batch.selectedCount - 1]) : -1
-    var input = last + 1
-    batch.truncate(behind: last)
+    // The last record of each generation: that let through, the one it was made of, and so on down to the one read.
+    var lasts = [batch.selectedCount > 0 ? Int(batch.selection[batch.selectedCount - 1]) : -1]
+    while let last = lasts.last, let parent = batch.parent(of: last) { lasts.append(parent) }
+    lasts.reverse()
+    func isIn(_ record: UInt32) -> Bool {
+      let generation = batch.generation(of: Int(record))
+      return generation < lasts.count && Int(record) <= lasts[generation]
+    }
+    var input = lasts[0] + 1
+    var generation = 0
+    batch.truncate(behind: lasts[0])
     for (step, selection) in batch.trail {
-      let output = selection.prefix { Int($0) <= last }.count
+      let kept = selection.prefix(while: isIn)
       if batch.stepCounts[step].input > 0 {
+        var tally = StageTally(dropped: input - kept.count)
+        if let first = kept.first, batch.generation(of: Int(first)) != generation {
+          generation = batch.generation(of: Int(first))
+          let parents = Set(kept.map { batch.parent(of: Int($0)) }).count
+          tally = StageTally(dropped: input - parents, made: kept.count - parents)
+        }
         batch.stepCounts[step].input = input
-        batch.stepCounts[step].output = output
-        batch.stepCounts[step].tally = StageTally(dropped: input - output)
+        batch.stepCounts[step].output = kept.count
+        batch.stepCounts[step].tally = tally
       }
-      input = output
+      input = kept.count
     }
   }
 }

@@ -163,13 +163,3 @@ final class FirstKeeper: OrderedStage, @unchecked Sendable {  // because one pie
     return try SurvivorSource(rest.log, rest.drops, duplicates, context)
   }
 }
-
-extension RecordBatch {
-  /// Where record `record` was read.
-  @inline(__always)
-  func origin(of record: Int) -> RecordOrigin {
-    hasOrigins
-      ? origins[record]
-      : RecordOrigin(source: UInt32(truncatingIfNeeded: source), ordinal: UInt64(truncatingIfNeeded: firstOrdinal &+ record))
-  }
-}

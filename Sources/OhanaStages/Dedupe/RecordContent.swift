@@ -71,6 +71,7 @@ struct RecordContent: Sendable {
       return entry.name.withUnsafeBufferPointer { body($0, batch.field(entry.slot, of: record)) }
     }
     let value = layout.entries.first { isHere($0.slot) }.map { batch.field($0.slot, of: record) } ?? member.value
+    if value.kind == .missing { return }  // a stage took it out
     body(member.key(in: batch.arena.base, scratch: scratch), value)
   }
 

@@ -59,9 +59,7 @@ final class DiffRunMaker: RowStage {
     scratch.sorter.reserve(count)
     for index in 0..<count {
       let record = Int(batch.selection[index])
-      let origin =
-        batch.hasOrigins
-        ? batch.origins[record] : RecordOrigin(source: UInt32(batch.source), ordinal: UInt64(batch.firstOrdinal + record))
+      let origin = batch.origin(of: record)
       let start = keys.count
       DiffKey.append(batch.fingerprints[index], origin, to: keys)
       scratch.sorter.append(keys: keys.base, offset: start, length: DiffKey.size, place: index, record: record)

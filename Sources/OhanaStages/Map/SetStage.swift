@@ -45,11 +45,18 @@ public struct SetStage: PlannedStage {
   public var dropReason: String? { nil }
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
+    var steps: [StageStep] = []
     var bound: [AssignStep.Assignment] = []
     for assignment in assignments {
       let expression = try assignment.expression.bind(&schema)
+      if let extractor = schema.takeExtractor() {
+        // A path into what an earlier assignment wrote.
+        if !bound.isEmpty { steps.append(.row(AssignStep(bound))) }
+        bound = []
+        steps.append(extractor)
+      }
       bound.append(.init(slot: try schema.slot(writing: assignment.name), expression: expression))
     }
-    return [.row(AssignStep(bound))]
+    return steps + [.row(AssignStep(bound))]
   }
 }

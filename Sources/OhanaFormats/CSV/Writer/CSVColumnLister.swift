@@ -109,7 +109,9 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
           list([entry.name])
         }
         for index in 0..<layout.entries.count
-        where pending > 0 && !isAppended[index] && !row[layout.entries[index].slot].flags.contains(.inSource) {
+        where pending > 0 && !isAppended[index] && !layout.entries[index].onlyReplaces
+          && !row[layout.entries[index].slot].flags.contains(.inSource)
+        {
           isAppended[index] = true
           pending -= 1
           list([layout.entries[index].name])

@@ -79,7 +79,7 @@ final class LedgerStage: OrderedStage {
     try state.withLock { totals in
       while totals.inputs.count <= batch.source { totals.inputs.append(InputLedger()) }
       let before = totals.inputs[batch.source].read
-      totals.inputs[batch.source].read += batch.truncatedAt ?? batch.recordCount
+      totals.inputs[batch.source].read += batch.truncatedAt ?? batch.readCount
       totals.inputs[batch.source].blankLines += batch.truncatedAt == nil ? batch.blankLines : 0
       for warning in batch.warnings {
         totals.inputs[batch.source].warnings[warning.code, default: 0] += 1
@@ -101,7 +101,7 @@ final class LedgerStage: OrderedStage {
         if case .count(let limit) = budget, totals.rejected > limit, !readsOn { throw Self.overBudget(totals, budget: budget) }
       }
       if var fault = batch.fault {
-        let whole = before + batch.recordCount
+        let whole = before + batch.readCount
         fault.problem += " (\(Quantity.grouped(whole)) \(whole == 1 ? "record" : "records") before it \(whole == 1 ? "is" : "are") whole)"
         if fault.fix.isEmpty { fault.fix = "--on-bad-chunk skip delivers what is whole" }
         guard onBadChunk == .skip else { throw fault }

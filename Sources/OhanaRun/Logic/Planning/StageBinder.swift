@@ -51,12 +51,14 @@ struct StageBinder: Sendable {
         }, readList: readList)
       let neededMembers = schema.needsMembers
       let steps = try stage.bind(&schema, context)
+      let extractor = schema.takeExtractor()
       let sideLayouts = sides.withLock { $0 }
       mustReadOn = mustReadOn || !sideLayouts.isEmpty
       bound.append(
         BoundStage(
           index: index, stage: stage,
-          steps: steps.map { .init($0, stage: index, stopsReading: stage.mayStopReading && !mustReadOn) }, reads: schema.slotsRead,
+          steps: (extractor.map { [$0] } ?? []).map { .init($0, stage: index, isCounted: false, stopsReading: false) }
+            + steps.map { .init($0, stage: index, stopsReading: stage.mayStopReading && !mustReadOn) }, reads: schema.slotsRead,
           slotCount: schema.slotCount, memory: memory, payload: payload, sideLayouts: sideLayouts,
           needsMembers: schema.needsMembers && !neededMembers))
     }

@@ -22,7 +22,7 @@ final class ProgressMeter: Sendable {
     let now = monotonicNanoseconds()
     let news = sum.withLock { sum -> Sum? in
       sum.bytesRead = max(sum.bytesRead, batch.inputBytesRead)
-      sum.records += batch.recordCount
+      sum.records += batch.readCount
       guard now &- sum.toldAt > 100_000_000 else { return nil }
       sum.toldAt = now
       return sum

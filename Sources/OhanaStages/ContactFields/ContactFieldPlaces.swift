@@ -1,0 +1,144 @@
+internal import OhanaCore
+
+/// The places where a record keeps fields of some types, bound to slots: see ``ContactFieldType``.
+struct ContactFieldPlaces: Sendable {
+  struct Column: Sendable {
+    var type: ContactFieldType
+    var name: [UInt8]
+    var slot: Int
+  }
+  /// By type, in the order of their numbers.
+  private(set) var columns: [Column] = []
+  /// The list `fields`.
+  private(set) var list: Int?
+  /// The list `addresses`.
+  private(set) var addresses: Int?
+
+  /// Asks the reader for whatever of it there may be.
+  init(of types: [ContactFieldType], _ schema: inout RecordSchema) {
+    for type in types {
+      for name in Self.columnNames(of: type, schema) {
+        if let slot = schema.slot(readingIfPresent: FieldName(whole: name)) { columns.append(Column(type: type, name: name, slot: slot)) }
+      }
+    }
+    if types.contains(where: { $0 != .address }) { list = schema.slot(readingIfPresent: Self.listName) }
+    if types.contains(.address) { addresses = schema.slot(readingIfPresent: FieldName(whole: Array("addresses".utf8))) }
+  }
+
+  static let listName = FieldName(whole: Array("fields".utf8))
+
+  /// `phone`, `phone_2` … `phone_9`, and higher numbers where the inputs have such columns; of an address the columns that hold its parts,
+  /// too.
+  static func columnNames(of type: ContactFieldType, _ schema: RecordSchema) -> [[UInt8]] {
+    let base = Array(type.rawValue.utf8)
+    var names = [base] + (2...9).map { base + Array("_\($0)".utf8) }
+    var numbered: [(number: Int, name: [UInt8])] = []
+    for column in schema.columns ?? [] where column.starts(with: base) {
+      if type == .address, column.starts(with: "address.".utf8) { names.append(column) }
+      let rest = column.dropFirst(base.count)
+      guard rest.first == UInt8(ascii: "_"), let number = Int(String(decoding: rest.dropFirst(), as: UTF8.self)), number > 9 else {
+        continue
+      }
+      numbered.append((number, column))
+    }
+    return names + numbered.sorted { $0.number < $1.number }.map(\.name)
+  }
+
+  /// Whether a record has a field of `type`; `isStrict`: one that is not empty.
+  func has(_ type: ContactFieldType, _ record: Int, of batch: RecordBatch, isStrict: Bool, _ scratch: ByteBuffer) -> Bool {
+    for column in columns where column.type == type {
+      let field = batch.field(column.slot, of: record)
+      if isStrict ? !field.isHollow(in: batch) : field.isPresent { return true }
+    }
+    if type == .address {
+      guard let addresses else { return false }
+      let field = batch.field(addresses, of: record)
+      guard field.kind == .array else { return false }
+      var elements = JSONElements(of: field, in: UnsafePointer(batch.arena.base))
+      while let element = elements.next() {
+        if element.kind != .null, !isStrict || !element.isHollow(in: batch) { return true }
+      }
+      return false
+    }
+    var entries = ListedFields(list, of: record, in: batch)
+    while let entry = entries.next(scratch) {
+      if entry.type == type, !isStrict || !entry.value.isHollow(in: batch) { return true }
+    }
+    return false
+  }
+}
+
+/// The objects of a record's list `fields`, in order.
+struct ListedFields {
+  struct Entry {
+    /// The object.
+    var span: FieldSpan
+    /// nil for what is no field: no object, or one without a type.
+    var type: ContactFieldType?
+    var value = FieldSpan.missing
+    var label = FieldSpan.missing
+  }
+  private let batch: RecordBatch
+  private var elements: JSONElements?
+
+  /// - Parameter slot: of the list; nil where no input has one.
+  init(_ slot: Int?, of record: Int, in batch: RecordBatch) {
+    self.batch = batch
+    guard let slot else { return }
+    let field = batch.field(slot, of: record)
+    if field.kind == .array { elements = JSONElements(of: field, in: UnsafePointer(batch.arena.base)) }
+  }
+
+  /// The next element. Nothing may be appended to the arena while the list is walked.
+  mutating func next(_ scratch: ByteBuffer) -> Entry? {
+    guard let element = elements?.next() else { return nil }
+    var entry = Entry(span: element)
+    guard element.kind == .object else { return entry }
+    let text = UnsafePointer(batch.arena.base)
+    var members = JSONMembers(of: element, in: text)
+    while let member = members.next() {
+      let key = member.key(in: text, scratch: scratch)
+      if Self.equals(key, "type") {
+        entry.type = member.value.kind == .string ? Self.type(batch.text(of: member.value, scratch: scratch)) : nil
+      } else if Self.equals(key, "value") {
+        entry.value = member.value
+      } else if Self.equals(key, "label") {
+        entry.label = member.value
+      }
+    }
+    return entry
+  }
+
+  private static func type(_ text: UnsafeBufferPointer<UInt8>) -> ContactFieldType {
+    equals(text, "phone") ? .phone : equals(text, "email") ? .email : equals(text, "url") ? .url : .other
+  }
+
+  private static func equals(_ bytes: UnsafeBufferPointer<UInt8>, _ text: StaticString) -> Bool {
+    bytes.count == text.utf8CodeUnitCount && memcmp(bytes.baseAddress!, text.utf8Start, bytes.count) == 0
+  }
+}
+
+extension FieldSpan {
+  /// There, and not null; it may be empty.
+  @inline(__always) var isPresent: Bool { kind.rawValue > ValueKind.null.rawValue }
+
+  /// Blank, white space alone, or an empty list or object. An address whose parts are all empty is empty too.
+  func isHollow(in batch: RecordBatch) -> Bool {
+    if isBlank { return true }
+    switch kind {
+    case .string:
+      if encoding == .plain { return batch.bytes(of: self).allSatisfy { $0 <= 0x20 } }
+      return batch.text(of: self, scratch: ByteBuffer()).allSatisfy { $0 <= 0x20 }
+    case .array:
+      var elements = JSONElements(of: self, in: UnsafePointer(batch.arena.base))
+      return elements.next() == nil
+    case .object:
+      var members = JSONMembers(of: self, in: UnsafePointer(batch.arena.base))
+      while let member = members.next() {
+        if !member.value.isHollow(in: batch) { return false }
+      }
+      return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,153 @@
+public import OhanaCore
+
+/// Makes one record of each field of a type.
+public struct SplitStage: PlannedStage {
+  public static let help = StageHelp(
+    name: "split", usage: "--on TYPE [--keep-others]", summary: "one record for each field of a type",
+    text: """
+      Writes a contact once for each of its phones (e-mails, URLs, others), in their order: a copy that has just this one. A field of the list 'fields' \
+      stays there alone; one out of columns comes in the column without a number (phone_2 as phone). Fields of the other types go, unless --keep-others \
+      is given; names, addresses, tags and all else stay. A contact without a field of the type gives nothing.
+      """,
+    options: [
+      .init("--on", "phone|email|url|other", "the type"), .init("--keep-others", nil, "keep the fields of other types"),
+    ],
+    examples: [
+      .init("ohana split --on phone contacts.ndjson", "a row for each number that can be called"),
+      .init("ohana run contacts.csv then split --on email then dedupe --by email:email", "every address once, whatever column it stood in"),
+    ], memoryClass: .streaming)
+
+  public let type: ContactFieldType
+  public let keepsOthers: Bool
+
+  /// - Precondition: not `address`.
+  public init(on type: ContactFieldType, keepsOthers: Bool = false) {
+    precondition(type != .address, "records are split on fields, not on addresses")
+    self.type = type
+    self.keepsOthers = keepsOthers
+  }
+
+  /// - Parameter arguments: the words after `split`.
+  public static func parse(arguments: [String]) throws(OhanaError) -> SplitStage {
+    let arguments = try StageArguments(arguments, for: help)
+    try arguments.noPositionals()
+    guard let word = arguments.value("--on") else {
+      throw arguments.problem("missing-argument", "--on TYPE is missing", fix: "write split --on phone")
+    }
+    let type = try arguments.fieldType(word, "--on", among: ContactFieldType.listed)
+    return SplitStage(on: type, keepsOthers: arguments.has("--keep-others"))
+  }
+
+  public var text: String { "split --on \(type.rawValue)" + (keepsOthers ? " --keep-others" : "") }
+  public var memoryClass: MemoryClass { .streaming }
+  public var dropReason: String? { "no such field" }
+
+  public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
+    let columns = ContactFieldPlaces(of: [type], &schema).columns
+    let list = try schema.slot(rewritingIfPresent: ContactFieldPlaces.listName)
+    let target = columns.isEmpty ? nil : try schema.slot(writing: FieldName(whole: Array(type.rawValue.utf8)))
+    var gone = columns.map(\.name).filter { !$0.elementsEqual(type.rawValue.utf8) }
+    if !keepsOthers {
+      for other in ContactFieldType.listed where other != type { gone += ContactFieldPlaces(of: [other], &schema).columns.map(\.name) }
+    }
+    try schema.dropIfPresent(gone.map { FieldName(whole: $0) })
+    return [
+      .row(
+        SplitStep(
+          type: type, keepsOthers: keepsOthers, columns: columns.map(\.slot), target: target, list: list, identities: schema.identitySlots))
+    ]
+  }
+}
+
+private struct SplitStep: RowStage {
+  let type: ContactFieldType
+  let keepsOthers: Bool
+  /// Columns of the type, and the one that gets their values.
+  let columns: [Int]
+  let target: Int?
+  let list: Int?
+  let identities: [RecordSchema.Identity]
+  let pool = ScratchPool { Scratch() }
+
+  /// One piece of work at a time.
+  final class Scratch: @unchecked Sendable {  // because the pool lends it to one piece of work at a time
+    let text = ByteBuffer()
+    let list = ByteBuffer()
+    var entries: [(start: Int, end: Int, type: ContactFieldType?)] = []
+  }
+
+  /// Of text that the rows of one record may take together.
+  private static let recordLimit = 256 << 20
+
+  func process(_ batch: RecordBatch) throws -> StageTally {
+    let scratch = pool.take()
+    defer { pool.give(scratch) }
+    let parents = Array(UnsafeBufferPointer(start: batch.selection, count: batch.selectedCount))
+    batch.selectedCount = 0
+    batch.beginRows()
+    var dropped = 0
+    for parent in parents {
+      let before = batch.selectedCount
+      try split(Int(parent), batch, scratch)
+      if batch.selectedCount == before { dropped += 1 }
+    }
+    scratch.list.recycle(limit: 1 << 20)
+    return StageTally(dropped: dropped, made: batch.selectedCount - (parents.count - dropped))
+  }
+
+  private func split(_ parent: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
+    scratch.entries.removeAll(keepingCapacity: true)
+    let hasList = list.map { batch.field($0, of: parent).kind == .array } ?? false
+    var listed = ListedFields(list, of: parent, in: batch)
+    while let entry = listed.next(scratch.text) {
+      scratch.entries.append((entry.span.jsonStart, entry.span.jsonEnd, entry.type))
+    }
+    var number: UInt32 = 0
+    for column in columns {
+      let field = batch.field(column, of: parent)
+      guard field.isPresent, let target else { continue }
+      let row = appendRow(of: parent, &number, batch)
+      if column != target {
+        batch.overlay(
+          target, of: row, offset: Int(field.offset), length: Int(field.length), kind: field.kind, encoding: field.encoding, inPlace: true)
+      }
+      if hasList { try writeList(keeping: nil, row, batch, scratch) }
+    }
+    var written = 0
+    for (index, entry) in scratch.entries.enumerated() where entry.type == type {
+      let row = appendRow(of: parent, &number, batch)
+      if let target, batch.field(target, of: row).kind != .missing {
+        batch.overlay(target, of: row, offset: 0, length: 0, kind: .missing, inPlace: true)
+      }
+      written += try writeList(keeping: index, row, batch, scratch)
+      if written > Self.recordLimit {
+        throw OhanaError(
+          .memory, "record-too-large", "split: the rows of one record take more than \(Self.recordLimit >> 20) MiB",
+          fix: keepsOthers ? "leave --keep-others out" : "leave such records out with a filter first")
+      }
+    }
+  }
+
+  private func appendRow(of parent: Int, _ number: inout UInt32, _ batch: RecordBatch) -> Int {
+    let row = batch.appendRow(of: parent)
+    batch.select(row)
+    for identity in identities { identity.renew(row, of: batch, number: number) }
+    number += 1
+    return row
+  }
+
+  /// Writes the list of a row: the entry at `kept`, and those of other types if they stay. Returns its bytes.
+  @discardableResult
+  private func writeList(keeping kept: Int?, _ row: Int, _ batch: RecordBatch, _ scratch: Scratch) throws -> Int {
+    let out = scratch.list
+    out.removeAll()
+    out.append("[")
+    for (index, entry) in scratch.entries.enumerated() where index == kept || keepsOthers && entry.type != type {
+      if out.count > 1 { out.append(",") }
+      out.append(batch.arena.base + entry.start, count: entry.end - entry.start)
+    }
+    out.append("]")
+    try batch.write(out.bytes, .array, to: list!, of: row, inPlace: true)
+    return out.count
+  }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import OhanaTestSupport
+import Testing
+
+/// Fields by type: SEEDS O-11, O-64 to O-67.
+@Suite("fields by type") struct ContactFieldTests {
+  static let splitInput = """
+    {"id":"P","fields":[{"type":"phone","value":"p1"},{"type":"email","value":"e1"},{"type":"phone","value":"p2"},{"type":"email","value":"e2"}],\
+    "addresses":[{"city":"Oslo"}],"tags":["t"]}
+    {"id":"Q","fields":[{"type":"email","value":"e3"},{"type":"email","value":"e4"}]}
+    {"id":"R","fields":[{"type":"phone","value":"p3"},{"type":"phone","value":"p4"}]}
+
+    """
+
+  private func row(_ id: String, _ type: String, _ value: String) -> String {
+    let rest = id == "P" ? ",\"addresses\":[{\"city\":\"Oslo\"}],\"tags\":[\"t\"]" : ""
+    return "{\"id\":\"\(id)\",\"fields\":[{\"type\":\"\(type)\",\"value\":\"\(value)\"}]\(rest)}\n"
+  }
+
+  @Test("O-66 SPLIT: one record for each field of the type, with its address, its tag and no other field") func split() throws {
+    try Conformance.expect(
+      Self.splitInput, ["split", "--on", "phone"],
+      gives: row("P", "phone", "p1") + row("P", "phone", "p2") + row("R", "phone", "p3") + row("R", "phone", "p4"))
+    try Conformance.expect(
+      Self.splitInput, ["split", "--on", "email"],
+      gives: row("P", "email", "e1") + row("P", "email", "e2") + row("Q", "email", "e3") + row("Q", "email", "e4"))
+    try Conformance.expect(Self.splitInput, ["split", "--on", "other"], gives: "")
+  }
+
+  @Test("O-66 SPLIT: --keep-others keeps the fields of other types where they stand") func keepOthers() throws {
+    try Conformance.expect(
+      Self.splitInput, ["split", "--on", "phone", "--keep-others", "then", "limit", "2", "then", "keep", "fields"],
+      gives: """
+        {"fields":[{"type":"phone","value":"p1"},{"type":"email","value":"e1"},{"type":"email","value":"e2"}]}
+        {"fields":[{"type":"email","value":"e1"},{"type":"phone","value":"p2"},{"type":"email","value":"e2"}]}
+
+        """)
+  }
+
+  @Test("O-66 SPLIT: a sort before it keeps one contact's numbers together and in order") func sortThenSplit() throws {
+    let input = """
+      {"full_name":"Zoe","fields":[{"type":"phone","value":"z1"},{"type":"phone","value":"z2"}]}
+      {"full_name":"Al","fields":[{"type":"phone","value":"a1"}]}
+      {"full_name":"Zoe","fields":[{"type":"phone","value":"z3"}]}
+
+      """
+    try Conformance.expect(
+      input, ["sort", "full_name", "then", "split", "--on", "phone", "then", "set", "id = fields[0].value"],
+      gives: ["a1", "z1", "z2", "z3"])
+  }
+
+  @Test("O-05, O-66 SPLIT: columns give the column without a number, and the columns of other fields go") func columns() throws {
+    let input = "id,phone,email,phone_2,city\nA,1,a@b,2,Oslo\nB,,b@c,,Rome\nC,,,\"\",Bonn\n"
+    try Conformance.expect(
+      input, ["split", "--on", "phone"], gives: "id,phone,city\nA,1,Oslo\nA,2,Oslo\nC,\"\",Bonn\n", file: "in.csv")
+    try Conformance.expect(
+      input, ["split", "--on", "phone", "--keep-others"], gives: "id,phone,email,city\nA,1,a@b,Oslo\nA,2,a@b,Oslo\nC,\"\",,Bonn\n",
+      file: "in.csv")
+    try Conformance.expect(
+      "{\"phone_2\":\"2\",\"id\":1,\"phone\":\"1\",\"url\":\"u\"}\n", ["split", "--on", "phone"],
+      gives: "{\"id\":1,\"phone\":\"1\"}\n{\"id\":1,\"phone\":\"2\"}\n")
+  }
+
+  @Test("O-13, O-14 COPY: a tag given to one row is not on the others, nor on the one they were made of") func copy() throws {
+    try Conformance.expect(
+      Self.splitInput,
+      [
+        "tee", "all.ndjson", "then", "split", "--on", "phone", "then", "tag", "first", "where", "fields[0].value = 'p1'", "then", "keep",
+        "tags",
+      ],
+      gives: "{\"tags\":[\"t\",\"first\"]}\n{\"tags\":[\"t\"]}\n{}\n{}\n", options: ["--overwrite"])
+  }
+
+  @Test("O-66: an early stop behind a split counts the same for any batches") func earlyStop() throws {
+    let folder = try Workdir()
+    var generator = SeededGenerator(seed: 4)
+    var lines = ""
+    for id in 0..<20000 {
+      let fields = (0..<Int.random(in: 0...3, using: &generator)).map { "{\"type\":\"phone\",\"value\":\"\(id)-\($0)\"}" }
+      lines += "{\"id\":\(id),\"pad\":\"\(String(repeating: "x", count: 150))\",\"fields\":[\(fields.joined(separator: ","))]}\n"
+    }
+    try folder.write("in.ndjson", lines)
+    for count in ["1", "777", "12001"] {
+      var first: (out: Data, books: String)?
+      for setting in Conformance.settings {
+        let result = try folder.run(
+          ["run", "in.ndjson", "--report", "r.json", "--overwrite"] + setting + [
+            "then", "require", "id", "then", "split", "--on", "phone", "then", "filter", "fields[0].value NOT LIKE '%7-%'", "then", "limit",
+            count,
+          ])
+        try #require(result.status == 0, "\(result.err)")
+        let report = try #require(try JSONSerialization.jsonObject(with: folder.read("r.json")) as? [String: Any])
+        let books = try #require(report["books"] as? [String: Any])
+        let stages = try #require(books["stages"] as? [[String: Any]])
+        let told =
+          "\(books["read"]!) " + stages.map { "\($0["input"]!) \($0["made"]!) \($0["dropped"]!) \($0["output"]!)" }.joined(separator: "|")
+        if let first { #expect(first.out == result.out && first.books == told, "\(setting)") } else { first = (result.out, told) }
+        #expect(result.lines.count == Int(count))
+      }
+    }
+  }
+
+  @Test("O-67 STAT: fields, phones, e-mails, and whether a phone has a mobile's label, just so") func statistics() throws {
+    let input = """
+      {"id":"A","fields":[{"type":"phone","label":"home","value":"1"},{"type":"email","label":"home","value":"a"},{"type":"phone","label":"other","value":"2"}]}
+      {"id":"B","fields":[{"type":"phone","label":"mobile","value":"1"}]}
+      {"id":"C"}
+      {"id":"D","fields":[{"type":"email","label":"mobile","value":"d"}]}
+      {"id":"E","fields":[{"type":"phone","label":"Mobile","value":"1"}]}
+      {"id":"F","fields":[{"type":"phone","label":"iPhone","value":"1"},{"type":"url","value":"u"}]}
+
+      """
+    let counts = ["A 3 2 1 false", "B 1 1 0 true", "C 0 0 0 false", "D 1 0 1 false", "E 1 1 0 false", "F 2 1 0 true"]
+    let show = [
+      "then", "set", "id = concat_ws(' ', id, \"stats.fields\", \"stats.phones\", \"stats.emails\", \"stats.has_mobile\")",
+    ]
+    try Conformance.expect(input, ["count-fields"] + show, gives: counts)
+    try Conformance.expect(input, ["count-fields", "then", "count-fields"] + show, gives: counts)
+    try Conformance.expect(
+      input, ["count-fields", "--mobile-labels", "Mobile,home", "then", "filter", "\"stats.has_mobile\""], gives: ["A", "E"])
+    try Conformance.expect(
+      "id,phone,phone_2,email,url\n1,5,,a@b,u\n2,,,,\n", ["count-fields", "then", "drop", "phone,phone_2,email,url"],
+      gives: "id,stats.fields,stats.phones,stats.emails,stats.has_mobile\n1,3,1,1,false\n2,0,0,0,false\n", file: "in.csv")
+  }
+
+  @Test("O-64, O-65 REQ: presence counts, not content, unless --nonempty") func require() throws {
+    let input = """
+      {"id":"A","fields":[{"type":"phone","value":"1"},{"type":"email","value":"a"}]}
+      {"id":"B","fields":[{"type":"email","value":"b"}]}
+      {"id":"C","fields":[{"type":"phone","value":"3"}]}
+      {"id":"D"}
+      {"id":"E","fields":[{"type":"phone","value":""}]}
+      {"id":"F","addresses":[{"street":" ","city":""}]}
+      {"id":"G","addresses":[]}
+      {"id":"H","fields":[{"type":"impp","value":"x"}]}
+
+      """
+    try Conformance.expect(input, ["require", "--type", "email"], gives: ["A", "B"])
+    try Conformance.expect(input, ["require", "--type", "phone"], gives: ["A", "C", "E"])
+    try Conformance.expect(input, ["require", "--type", "phone", "--nonempty"], gives: ["A", "C"])
+    try Conformance.expect(input, ["require", "--type", "address"], gives: ["F"])
+    try Conformance.expect(input, ["require", "--type", "other"], gives: ["H"])
+  }
+
+  @Test("O-11: tags are added once, where the condition holds, and can be asked for") func tags() throws {
+    let input = """
+      {"id":"A","tags":["x"]}
+      {"id":"B","tags":[ ]}
+      {"id":"C"}
+      {"id":"D","tags":null}
+      {"id":"E","tags":"x;y"}
+      {"id":"F","tags":["\\u0078"]}
+      {"id":"G","tags":7}
+
+      """
+    try Conformance.expect(
+      input, ["tag", "x", "then", "tag", "x", "then", "keep", "tags"],
+      gives: """
+        {"tags":["x"]}
+        {"tags":["x"]}
+        {"tags":["x"]}
+        {"tags":["x"]}
+        {"tags":"x;y"}
+        {"tags":["\\u0078"]}
+        {"tags":[7,"x"]}
+
+        """)
+    try Conformance.expect(
+      input, ["tag", "z", "where", "id IN ('A','E')", "then", "require", "--has-tag", "x", "--has-tag", "z"], gives: ["A", "E"])
+    try Conformance.expect(
+      "id,tags\n1,a;b\n2,\n3,\"[\"\"p;q\"\"]\"\n", ["tag", "new one", "where", "id <> '9'"],
+      gives: "id,tags\n1,a;b;new one\n2,new one\n3,\"[\"\"p;q\"\",\"\"new one\"\"]\"\n", file: "in.csv")
+    let folder = try Workdir()
+    try folder.write("in.ndjson", input)
+    for words in [["tag"], ["tag", "a;b"], ["tag", "a", "b"], ["tag", "a", "where", "id ="]] {
+      #expect(try folder.run(["run", "in.ndjson", "then"] + words).status == 2, "\(words)")
+    }
+    #expect(try folder.run(["tag", "z", "where", "id = 'C'", "in.ndjson"]).lines[2] == #"{"id":"C","tags":["z"]}"#)
+  }
+}
+
+@Suite("paths into values that stages wrote") struct WrittenPathTests {
+  @Test("see what was written, and not what was read") func paths() throws {
+    let input = "{\"id\":\"A\",\"a\":{\"b\":\"old\",\"c\":[1,{\"d\":null}]}}\n{\"id\":\"B\",\"a\":5}\n{\"id\":\"C\"}\n"
+    try Conformance.expect(
+      input, ["set", "x = a.b", "a = '7'", "y = a.b", "then", "keep", "x,y"],
+      gives: "{\"x\":\"old\",\"y\":null}\n{\"x\":null,\"y\":null}\n{\"x\":null,\"y\":null}\n")
+    try Conformance.expect(input, ["keep", "id,a", "then", "filter", "a.b = 'old' AND a.c[0] = 1 AND a.c[1].d IS NULL"], gives: ["A"])
+    try Conformance.expect(input, ["keep", "id,a", "then", "sort", "id:desc", "then", "filter", "a.b IS NULL"], gives: ["C", "B"])
+    let folder = try Workdir()
+    try folder.write("in.ndjson", input)
+    let refused = try folder.run(["run", "in.ndjson", "then", "set", "a = id", "then", "normalize", "a.b:lower"])
+    #expect(refused.status == 2 && refused.err.contains("a.b"))
+  }
+}
