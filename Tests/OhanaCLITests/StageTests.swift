@@ -6,6 +6,10 @@ import Testing
 @Suite("stages from outside") struct StageTests {
   static let chains: [[String]] = [
     ["dedupe", "--by", "email:email", "--duplicates", "side.ndjson"], ["dedupe", "--by", "email:email", "--keep", "newest:updated_at"],
+    ["dedupe", "--by", "email:email", "--duplicates", "side.csv"],
+    ["dedupe", "--by", "email:email", "--keep", "last", "--duplicates", "side.csv"],
+    ["filter", "city IS NOT NULL", "then", "drop", "tags", "then", "tee", "side.csv", "then", "sort", "last"],
+    ["sort", "last", "then", "set", "x = upper(city)", "then", "tee", "side.csv", "then", "limit", "3"],
     [
       "keep", "id,first,last,phone", "then", "dedupe", "--by", "first:fold,last:fold", "--keep", "most-complete", "--duplicates",
       "side.csv",

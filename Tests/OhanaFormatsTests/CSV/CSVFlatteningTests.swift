@@ -18,7 +18,7 @@ struct Flattening {
   func callAsFunction(_ text: String, batchBytes: Int = 1 << 20) throws -> String {
     let framer = NDJSONFramer(PiecesStream(Array(text.utf8)), batchBytes: batchBytes)
     let parser = NDJSONParser(fields: sourceFields, wantsMembers: layout.followsSource)
-    let collector = CSVColumnCollector(layout: layout, fields: sourceFields)
+    let collector = CSVColumnCollector(layout: layout)
     let steps = collector.steps
     let fixed = columns.map { $0.map { Array($0.utf8) } }
     let renderer = CSVRenderer(

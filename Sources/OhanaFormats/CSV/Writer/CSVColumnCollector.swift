@@ -8,25 +8,29 @@ public import OhanaCore
 public final class CSVColumnCollector: Sendable {
   public let table: CSVColumnTable
   private let layout: RecordLayout
+  private let isMain: Bool
 
   /// - Parameters:
-  ///   - layout: the layout records are written in, at the end of the plan.
-  ///   - fields: what the reader was asked for.
-  public init(layout: RecordLayout, fields: [RecordSchema.SourceField], table: CSVColumnTable = CSVColumnTable()) {
+  ///   - layout: the layout records are written in, at the place of the output in the plan.
+  ///   - isMain: batches keep the columns known at their place, for the renderer; at most one collector of a plan, the last, can be so.
+  public init(layout: RecordLayout, table: CSVColumnTable = CSVColumnTable(), isMain: Bool = true) {
     self.layout = layout
     self.table = table
+    self.isMain = isMain
   }
 
-  public var steps: [StageStep] { [.row(CSVColumnLister(layout: layout)), .ordered(Merger(table, layout))] }
+  public var steps: [StageStep] { [.row(CSVColumnLister(layout: layout)), .ordered(Merger(table, layout, isMain: isMain))] }
 
   private final class Merger: OrderedStage, @unchecked Sendable {  // because batches pass one at a time
     private let table: CSVColumnTable
     private let layout: RecordLayout
+    private let isMain: Bool
     private var lastList: CSVColumnList?
 
-    init(_ table: CSVColumnTable, _ layout: RecordLayout) {
+    init(_ table: CSVColumnTable, _ layout: RecordLayout, isMain: Bool) {
       self.table = table
       self.layout = layout
+      self.isMain = isMain
     }
 
     func process(_ batch: RecordBatch) throws -> OrderedOutcome {
@@ -36,6 +40,7 @@ public final class CSVColumnCollector: Sendable {
       } else {
         batch.writerState = table.columns
       }
+      if !isMain { batch.writerState = nil }
       return .pass
     }
 

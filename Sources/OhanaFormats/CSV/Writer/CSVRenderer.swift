@@ -18,6 +18,9 @@ public final class CSVRenderer: RecordRenderer {
     case fixed([[UInt8]])
     /// Those met up to the batch, or, behind a breaker, in the whole input.
     case collected(CSVColumnTable)
+    /// Those met when a batch happens to be written, at least the batch's own: every row has to go through ``CSVPadder``, behind which
+    /// nothing depends on that moment.
+    case growing(CSVColumnTable)
   }
 
   private enum Work {
@@ -25,6 +28,7 @@ public final class CSVRenderer: RecordRenderer {
     case ownBytes(CSVDialect, width: Int)
     case fixed(CSVColumns)
     case collected(CSVColumnTable)
+    case growing(CSVColumnTable)
   }
 
   private let layout: RecordLayout
@@ -54,6 +58,7 @@ public final class CSVRenderer: RecordRenderer {
       }
     case .fixed(let names): work = .fixed(CSVColumns(names))
     case .collected(let table): work = .collected(table)
+    case .growing(let table): work = .growing(table)
     }
   }
 
@@ -71,6 +76,10 @@ public final class CSVRenderer: RecordRenderer {
       let columns = provisional ?? table.columns
       batch.outputWidth = columns.count
       try writeRows(batch, columns, isFixed: false, isComplete: provisional == nil)
+    case .growing(let table):
+      let columns = table.columns
+      batch.outputWidth = columns.count
+      try writeRows(batch, columns, isFixed: false, isComplete: false)
     }
     batch.outputCount = batch.selectedCount
     return StageTally()

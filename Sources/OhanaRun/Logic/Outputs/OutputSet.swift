@@ -34,9 +34,13 @@ final class OutputSet: Sendable {
 
   /// Opens an output.
   ///
-  /// - Parameter header: what each file begins with; asked when the first record is written.
+  /// - Parameters:
+  ///   - table: the columns of CSV that grow while it is written; see ``widen(_:)``.
+  ///   - header: what each file begins with; asked when the first record is written.
   /// - Throws: `usage` if it would destroy something, `io` if it cannot be written.
-  func open(_ sink: SinkPlan, role: RunOutput.Role, header: @escaping @Sendable () -> [UInt8]) throws -> RunOutput {
+  func open(_ sink: SinkPlan, role: RunOutput.Role, table: CSVColumnTable? = nil, header: @escaping @Sendable () -> [UInt8]) throws
+    -> RunOutput
+  {
     let output: RunOutput
     switch sink.place {
     case .nowhere: preconditionFailure("nothing is opened for an output that goes nowhere")
@@ -53,6 +57,7 @@ final class OutputSet: Sendable {
       }
       output = RunOutput(sink, role: role, chunks: chunks)
     }
+    output.table = table
     state.withLock { state in
       if role == .rejects { state.rejects = output } else { state.outputs.append(output) }
     }
@@ -62,12 +67,14 @@ final class OutputSet: Sendable {
   /// Makes sure that a file written when all is over destroys nothing: the report.
   func reserve(_ path: FilePath) throws { try checks.check(path) }
 
-  /// Brings the rows of the main CSV output that were written before all columns were known to their full width.
-  func widen(to columns: [[UInt8]], options: RunOptions) async throws {
-    guard let output = state.withLock({ $0.outputs.first { $0.role == .main } }) else { return }
-    let writing = WriterPlanner.csvOptions(options, delimiter: output.sink.delimiter)
-    try await output.widen(to: columns.count, head: writing.fileHead(columns), options: writing, useZlib: options.useZlib) {
-      OutputFile(try OutputTarget(output.name, overwrites: overwrites), gzip: output.sink.isCompressed ? workspace : nil)
+  /// Brings the rows of CSV outputs that were written before all columns were known to their full width.
+  func widen(_ options: RunOptions) async throws {
+    for output in state.withLock({ $0.outputs }) {
+      guard let columns = output.table?.columns.names else { continue }
+      let writing = WriterPlanner.csvOptions(options, sink: output.sink, role: output.role)
+      try await output.widen(to: columns.count, head: writing.fileHead(columns), options: writing, useZlib: options.useZlib) {
+        OutputFile(try OutputTarget(output.name, overwrites: overwrites), gzip: output.sink.isCompressed ? workspace : nil)
+      }
     }
   }
 

@@ -8,6 +8,8 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
 
   let sink: SinkPlan
   let role: Role
+  /// The columns of CSV that grow while it is written.
+  var table: CSVColumnTable?
   private(set) var records = 0
   private(set) var bytes = 0
   /// CSV whose columns grew while it was written: how many rows have how many cells.
@@ -34,7 +36,7 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
 
   /// Moves the batch's rendered records on.
   func write(_ batch: RecordBatch) throws {
-    if batch.outputWidth > 0, batch.outputCount > 0 {
+    if table != nil, batch.outputCount > 0 {
       if stretches.last?.width == batch.outputWidth {
         stretches[stretches.count - 1].records += batch.outputCount
       } else {

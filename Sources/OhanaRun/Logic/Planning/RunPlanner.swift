@@ -57,12 +57,16 @@ struct RunPlanner: Sendable {
 
     let mainSink = sink
     let writers = WriterPlanner(source: sourceFormat, options: options, outputs: outputs, inputs: probed)
+    let sideCollectors = Mutex<[CSVColumnCollector]>([])
     let binder = StageBinder(
       spill: spill, pool: scheduler, settings: settings,
       openOutput: { path, schema, stage in
         if onlyColumns { return [] }
         let side = try SinkPlan(beside: mainSink, at: path)
-        return try writers.steps(side, schema: schema, role: request.stages[stage].text.hasPrefix("tee") ? .tee : .duplicates)
+        let collector = writers.sideCollector(side, layout: schema.layout)
+        if let collector { sideCollectors.withLock { $0.append(collector) } }
+        return try writers.steps(
+          side, schema: schema, role: request.stages[stage].text.hasPrefix("tee") ? .tee : .duplicates, collector: collector)
       },
       readList: { path, fields, body in try ListReader(inputs: inputs, options: options).read(path, fields: fields, body) })
     let stages = try binder.bind(fused, to: &schema)
@@ -74,8 +78,9 @@ struct RunPlanner: Sendable {
     let isCSVFromNDJSON = sourceFormat == .ndjson && sink.format == .csv && sink.place != .nowhere
     let collector =
       isCSVFromNDJSON && options.columns == nil
-      ? CSVColumnCollector(layout: layout, fields: schema.sourceFields, table: table ?? CSVColumnTable()) : nil
-    let wantsMembers = schema.needsMembers || (isCSVFromNDJSON && layout.followsSource)
+      ? CSVColumnCollector(layout: layout, table: table ?? CSVColumnTable()) : nil
+    let beside = sideCollectors.withLock { $0 }
+    let wantsMembers = schema.needsMembers || !beside.isEmpty || (isCSVFromNDJSON && layout.followsSource)
     var steps: [Pipeline.Step] = []
     var found: (@Sendable () -> (fields: [Bool], names: [[UInt8]]))?
     switch sourceFormat {
@@ -87,6 +92,8 @@ struct RunPlanner: Sendable {
       steps.append(.init(.row(CSVParser(fields: schema.sourceFields, slotCount: schema.slotCount, marksVerbatim: layout.isSourceAsIs))))
     }
     steps.append(.init(.ordered(NumberingStage())))
+    // The main output's stands last, since batches keep its columns.
+    steps += beside.flatMap(\.steps).map { .init($0) }
     if let collector, table == nil { steps += collector.steps.map { .init($0) } }
 
     let bytes = memory.batchBytes

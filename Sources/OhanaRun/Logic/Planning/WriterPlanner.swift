@@ -26,20 +26,32 @@ struct WriterPlanner: Sendable {
         layout: schema.layout, source: source == .csv ? .columns : .ndjson, options: try ndjsonOptions(schema.layout, isLast: isLast))
       return [.row(renderer), .ordered(OutputStage(try outputs.open(sink, role: role, header: { [] }), isLast: isLast))]
     case .csv:
-      if !isLast, source == .ndjson, schema.layout.followsSource {
+      if !isLast, collector == nil, source == .ndjson, schema.layout.followsSource {
         throw OhanaError(
-          .usage, "columns-unknown", "\(role.rawValue): the columns of NDJSON records are known only at the end",
-          fix: "name a .ndjson file, or choose the fields with 'keep' before")
+          .usage, "columns-unknown",
+          "\(role.rawValue): the columns of NDJSON records are known only at the end, and what is written here cannot be mended then",
+          fix: "name a .ndjson output or a regular file, or choose the fields with 'keep' before")
       }
-      let writing = isLast ? Self.csvOptions(options, delimiter: sink.delimiter) : CSVWriterOptions(delimiter: sink.delimiter)
+      let writing = Self.csvOptions(options, sink: sink, role: role)
       let (renderer, header) = csvRenderer(schema, writing, isLast: isLast, collector: collector, columns: columns)
-      let output = try outputs.open(sink, role: role) { writing.fileHead(header()) }
+      let output = try outputs.open(sink, role: role, table: collector?.table) { writing.fileHead(header()) }
       return [.row(renderer), .ordered(OutputStage(output, isLast: isLast))]
     }
   }
 
-  static func csvOptions(_ options: RunOptions, delimiter: UInt8) -> CSVWriterOptions {
-    var writing = CSVWriterOptions(delimiter: delimiter)
+  /// Finds the columns of an output beside the main one that is CSV made of NDJSON; nil where they need not be found, or where rows
+  /// cannot be mended behind the last record.
+  func sideCollector(_ sink: SinkPlan, layout: RecordLayout) -> CSVColumnCollector? {
+    guard source == .ndjson, sink.format == .csv, case .file(let path) = sink.place, !OutputTarget.isWrittenInPlace(path) else {
+      return nil
+    }
+    return CSVColumnCollector(layout: layout, isMain: false)
+  }
+
+  /// How CSV is written; options speak of the main output only.
+  static func csvOptions(_ options: RunOptions, sink: SinkPlan, role: RunOutput.Role) -> CSVWriterOptions {
+    var writing = CSVWriterOptions(delimiter: sink.delimiter)
+    guard role == .main else { return writing }
     writing.quotesAll = options.quoteAll
     writing.endsWithCRLF = options.crlf
     writing.hasByteOrderMark = options.bom
@@ -67,7 +79,8 @@ struct WriterPlanner: Sendable {
     }
     if let collector {
       let table = collector.table
-      let renderer = CSVRenderer(layout: layout, fields: schema.sourceFields, columns: .collected(table), options: writing)
+      let renderer = CSVRenderer(
+        layout: layout, fields: schema.sourceFields, columns: isLast ? .collected(table) : .growing(table), options: writing)
       return (renderer, { table.columns.names })
     }
     if layout.isSourceAsIs, let union = schema.columns {

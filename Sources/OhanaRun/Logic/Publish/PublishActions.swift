@@ -27,7 +27,7 @@ public enum PublishActions {
 
     func perform(in context: RunContext) async throws {
       try await run.outputs.finish()
-      if let table = run.plan.collector?.table { try await run.outputs.widen(to: table.columns.names, options: run.request.options) }
+      try await run.outputs.widen(run.request.options)
       try await context.dispatch(Committing())
       let outputs = try await run.outputs.publish()
       try await context.dispatch(Published(outputs: outputs, fault: run.fault.map { .init($0) }))
