@@ -76,49 +76,6 @@ void ohana_csv_make_index(
     ohana_kernel kernel, const uint8_t *text, size_t length, ohana_csv_bytes bytes, uint32_t *cells, size_t cell_capacity,
     ohana_csv_record *records, size_t record_capacity, ohana_csv_index *index);
 
-// A cell is checked 16 bytes at a time with the compiler's own vectors: no intrinsics, so that Swift can inline it.
-typedef uint8_t ohana_bytes16 __attribute__((vector_size(16)));
-typedef uint64_t ohana_words2 __attribute__((vector_size(16)));
-
-/// Copies a cell and says whether it has to be quoted: it holds a delimiter, quote, LF or CR. Reads and writes up to 15 bytes more
-/// than `length` on both sides.
-static inline __attribute__((always_inline)) bool ohana_csv_copy_cell(
-    uint8_t *target, const uint8_t *source, size_t length, uint8_t delimiter, uint8_t quote) {
-  ohana_bytes16 found = {0};
-  for (size_t at = 0; at < length; at += 16) {
-    ohana_bytes16 block;
-    memcpy(&block, source + at, 16);
-    memcpy(target + at, &block, 16);
-    ohana_bytes16 hit = (ohana_bytes16)((block == delimiter) | (block == quote) | (block == '\n') | (block == '\r'));
-    size_t rest = length - at;
-    if (rest < 16) {
-      const ohana_bytes16 place = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-      hit &= (ohana_bytes16)(place < (uint8_t)rest);
-    }
-    found |= hit;
-  }
-  ohana_words2 words = (ohana_words2)found;
-  return (words[0] | words[1]) != 0;
-}
-
-/// Whether a cell has to be quoted, as `ohana_csv_copy_cell`.
-static inline __attribute__((always_inline)) bool ohana_csv_needs_quotes(
-    const uint8_t *source, size_t length, uint8_t delimiter, uint8_t quote) {
-  for (size_t at = 0; at < length; at += 16) {
-    ohana_bytes16 block;
-    memcpy(&block, source + at, 16);
-    ohana_bytes16 hit = (ohana_bytes16)((block == delimiter) | (block == quote) | (block == '\n') | (block == '\r'));
-    size_t rest = length - at;
-    if (rest < 16) {
-      const ohana_bytes16 place = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-      hit &= (ohana_bytes16)(place < (uint8_t)rest);
-    }
-    ohana_words2 words = (ohana_words2)hit;
-    if ((words[0] | words[1]) != 0) return true;
-  }
-  return false;
-}
-
 #ifdef __cplusplus
 }
 #endif

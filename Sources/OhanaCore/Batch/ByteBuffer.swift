@@ -74,7 +74,7 @@ public final class ByteBuffer: @unchecked Sendable {  // because it is handed ov
   @inlinable public final func append(_ text: StaticString) { append(text.utf8Start, count: text.utf8CodeUnitCount) }
 
   /// Not for hot paths: a `String` has to be made first.
-  public final func append(_ text: String) {
+  public final func append(string text: String) {
     var text = text
     text.withUTF8 { append($0) }
   }

@@ -8,9 +8,9 @@ public final class MemberTable: @unchecked Sendable {  // because it is part of 
   @exclusivity(unchecked) public final var recordCount = 0
   @exclusivity(unchecked) public final var count = 0
   /// Decoded key texts by number.
-  public final var keys: [[UInt8]] = []
+  @exclusivity(unchecked) public final var keys: [[UInt8]] = []
   /// Keys under which an object or array was met: their values may need flattening.
-  public final var keyHoldsNested: [Bool] = []
+  @exclusivity(unchecked) public final var keyHoldsNested: [Bool] = []
 
   @frozen public struct Member: Sendable, BitwiseCopyable {
     /// Number of the key in ``MemberTable/keys``.

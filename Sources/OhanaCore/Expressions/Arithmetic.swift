@@ -150,7 +150,7 @@ enum CalculatedNumber {
     switch self {
     case .integer(let value): Self.append(value, scale: 0, to: out)
     case .decimal(let value, let scale): Self.append(value, scale: scale, to: out)
-    case .double(let value): out.append(value.description)
+    case .double(let value): out.append(string: value.description)
     }
   }
 

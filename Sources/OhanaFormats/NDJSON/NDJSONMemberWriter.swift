@@ -109,17 +109,24 @@ struct NDJSONMemberWriter: Sendable {
               needsComma = false
             }
           case .field, .list:
-            let span = row[current.slot]
-            if span.kind == .missing { continue }
+            let cell = row + current.slot
+            if cell.pointee.kind == .missing { continue }
+            let length = Int(cell.pointee.length)
             let skipped = needsComma ? 0 : 1
-            out.append(keys + (current.name &+ skipped), current.nameLength &- skipped)
+            // One look at the room for name, quotes and a value that needs no escapes.
+            out.reserve(current.nameLength &+ length &+ 2)
+            out.appendReserved(keys + (current.name &+ skipped), current.nameLength &- skipped)
             needsComma = true
             if current.action == .list {
               let buffer = scratch ?? ByteBuffer()
               scratch = buffer
-              writeList(span, batch, buffer, &out)
+              writeList(cell.pointee, batch, buffer, &out)
+            } else if cell.pointee.kind == .string, cell.pointee.encoding == .plain, !isNDJSON {
+              out.appendReserved(UInt8(ascii: "\""))
+              out.appendEscaped(base + Int(cell.pointee.offset), length)
+              out.append(UInt8(ascii: "\""))
             } else {
-              Self.writeValue(span, base, isNDJSON, &out, &scratch)
+              Self.writeValue(cell.pointee, base, isNDJSON, &out, &scratch)
             }
           }
         }
@@ -148,7 +155,6 @@ struct NDJSONMemberWriter: Sendable {
   }
 
   /// Writes one value. Text that a reader found in JSON needs no look: it has been written without escapes before.
-  @inline(__always)
   static func writeValue(
     _ span: FieldSpan, _ base: UnsafePointer<UInt8>, _ isNDJSON: Bool, _ out: inout OutputCursor, _ scratch: inout ByteBuffer?
   ) {
@@ -172,9 +178,7 @@ struct NDJSONMemberWriter: Sendable {
       }
       out.append(UInt8(ascii: "\""))
     case .number, .array, .object: out.append(start, length)
-    case .true: out.append("true")
-    case .false: out.append("false")
-    case .null, .missing: out.append("null")
+    case .true, .false, .null, .missing: out.appendLiteral(span.kind)
     }
   }
 

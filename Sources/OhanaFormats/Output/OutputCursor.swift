@@ -1,3 +1,4 @@
+internal import CStructural
 internal import OhanaCore
 
 /// Writes into a batch's output through a pointer held in a register, instead of through the buffer's properties.
@@ -44,17 +45,44 @@ struct OutputCursor {
   @inline(__always)
   mutating func append(_ start: UnsafePointer<UInt8>, _ count: Int) {
     reserve(count)
+    appendReserved(start, count)
+  }
+
+  /// As ``append(_:_:)``, where there is room for sure.
+  @inline(__always)
+  mutating func appendReserved(_ start: UnsafePointer<UInt8>, _ count: Int) {
     if count <= 32 {
+      // Without a branch on the length, which nobody can predict.
       let source = UnsafeRawPointer(start)
       let target = UnsafeMutableRawPointer(at)
-      target.storeBytes(of: source.loadUnaligned(as: SIMD16<UInt8>.self), as: SIMD16<UInt8>.self)
-      if count > 16 {
-        target.storeBytes(
-          of: source.loadUnaligned(fromByteOffset: 16, as: SIMD16<UInt8>.self), toByteOffset: 16, as: SIMD16<UInt8>.self)
-      }
+      let head = source.loadUnaligned(as: SIMD16<UInt8>.self)
+      let tail = source.loadUnaligned(fromByteOffset: 16, as: SIMD16<UInt8>.self)
+      target.storeBytes(of: head, as: SIMD16<UInt8>.self)
+      target.storeBytes(of: tail, toByteOffset: 16, as: SIMD16<UInt8>.self)
     } else {
       at.update(from: start, count: count)
     }
+    at += count
+  }
+
+  /// As ``append(_:)`` of one byte, where there is room for sure.
+  @inline(__always)
+  mutating func appendReserved(_ byte: UInt8) {
+    at.pointee = byte
+    at += 1
+  }
+
+  /// `true`, `false` or `null`.
+  @inline(__always)
+  mutating func appendLiteral(_ kind: ValueKind) {
+    reserve(8)
+    let (word, count): (UInt64, Int) =
+      switch kind {
+      case .true: (0x6575_7274, 4)
+      case .false: (0x65_736c_6166, 5)
+      default: (0x6c6c_756e, 4)
+      }
+    UnsafeMutableRawPointer(at).storeBytes(of: word.littleEndian, as: UInt64.self)
     at += count
   }
 
@@ -62,38 +90,11 @@ struct OutputCursor {
   @inline(__always)
   mutating func advance(_ count: Int) { at += count }
 
-  mutating func append(_ text: StaticString) {
-    reserve(text.utf8CodeUnitCount)
-    at.update(from: text.utf8Start, count: text.utf8CodeUnitCount)
-    at += text.utf8CodeUnitCount
-  }
-
   /// Appends text as the inside of a JSON string, with as few escapes as possible.
   @inline(__always)
   mutating func appendEscaped(_ start: UnsafePointer<UInt8>, _ count: Int) {
-    reserve(count &+ 8)
-    let low: UInt64 = 0x0101_0101_0101_0101
-    let high: UInt64 = 0x8080_8080_8080_8080
-    var index = 0
-    while index < count {
-      var word = UInt64(littleEndian: UnsafeRawPointer(start + index).loadUnaligned(as: UInt64.self))
-      let rest = count &- index
-      if rest < 8 {  // what lies behind the text becomes blanks, which nobody sees
-        let mask = (1 as UInt64) << UInt64(rest &* 8) &- 1
-        word = word & mask | (low &* 0x20) & ~mask
-      }
-      let control = (word &- low &* 0x20) & ~word
-      let quote = word ^ (low &* 0x22)
-      let slash = word ^ (low &* 0x5c)
-      if (control | ((quote &- low) & ~quote) | ((slash &- low) & ~slash)) & high != 0 {
-        at += index
-        appendEscapedSlowly(start + index, rest)
-        return
-      }
-      UnsafeMutableRawPointer(at + index).storeBytes(of: word.littleEndian, as: UInt64.self)
-      index &+= 8
-    }
-    at += count
+    reserve(count)
+    if ohana_json_copy_text(at, start, count) { appendEscapedSlowly(start, count) } else { at += count }
   }
 
   @inline(never)

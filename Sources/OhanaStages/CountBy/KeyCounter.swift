@@ -196,7 +196,7 @@ final class KeyCounter: OrderedStage, @unchecked Sendable {  // because one piec
       row[slot] = span
     }
     let offset = batch.arena.count
-    batch.arena.append(String(group.count))
+    batch.arena.append(string: String(group.count))
     row[countSlot] = FieldSpan(
       offset: UInt32(truncatingIfNeeded: offset), length: UInt32(truncatingIfNeeded: batch.arena.count - offset), kind: .number,
       flags: .overlay)

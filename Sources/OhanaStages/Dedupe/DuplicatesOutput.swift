@@ -74,9 +74,9 @@ final class DuplicatesOutput: @unchecked Sendable {  // because the ordered part
     if Int(origin.source) < sources.count {
       sources[Int(origin.source)].withUnsafeBufferPointer { out.append($0) }
     } else {
-      out.append(String(origin.source))
+      out.append(string: String(origin.source))
     }
     out.append(UInt8(ascii: ":"))
-    out.append(String(origin.ordinal &+ 1))
+    out.append(string: String(origin.ordinal &+ 1))
   }
 }

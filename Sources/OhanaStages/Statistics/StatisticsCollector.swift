@@ -139,7 +139,7 @@ final class StatisticsSource: BatchSource, @unchecked Sendable {  // because one
     let record = batch.appendRecord(RecordSpan(offset: UInt32(batch.arena.count), length: 0, flags: .changed))
     func put(_ slot: Int, _ kind: ValueKind, _ text: String) {
       let offset = batch.arena.count
-      batch.arena.append(text)
+      batch.arena.append(string: text)
       batch.fields[record * batch.slotCount + slot] = FieldSpan(
         offset: UInt32(offset), length: UInt32(batch.arena.count - offset), kind: kind, flags: .overlay)
     }

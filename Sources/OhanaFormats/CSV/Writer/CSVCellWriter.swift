@@ -58,6 +58,10 @@ struct CSVCellWriter {
       if isOnly { appendQuoted(base, 0, to: &out) }
     } else if span.kind == .number, !delimitsAny {
       out.append(base + Int(span.offset), Int(span.length))
+    } else if span.kind.rawValue <= ValueKind.true.rawValue, !delimitsAny {
+      out.appendLiteral(span.kind)
+    } else if span.kind == .array, !quotesAll, appendPlainList(base + Int(span.offset), Int(span.length), to: &out) {
+      return
     } else {
       appendOther(span, base, isOnly: isOnly, scratch, to: &out)
     }
@@ -70,8 +74,8 @@ struct CSVCellWriter {
     scratch.removeAll()
     switch span.kind {
     case .missing, .null: return
-    case .true: scratch.append("true")
-    case .false: scratch.append("false")
+    case .true: scratch.append("true" as StaticString)
+    case .false: scratch.append("false" as StaticString)
     case .number: return append(text: base + Int(span.offset), Int(span.length), to: &out)
     case .string:
       if span.encoding == .csv {
@@ -89,6 +93,38 @@ struct CSVCellWriter {
     append(text: scratch.base, scratch.count, to: &out)
   }
 
+  /// The cell of a list as most are: compact JSON, strings without escapes, nothing that needs quotes or a `;` of its own. Returns false,
+  /// with nothing written, for any other.
+  @inline(never)
+  private func appendPlainList(_ start: UnsafePointer<UInt8>, _ count: Int, to out: inout OutputCursor) -> Bool {
+    out.reserve(count)
+    let end = start + (count &- 1)
+    var next = start + 1
+    var at = out.at
+    while next < end {
+      guard next.pointee == UInt8(ascii: "\"") else { return false }
+      next += 1
+      var byte = next.pointee
+      while byte != UInt8(ascii: "\"") {
+        if byte == UInt8(ascii: "\\") || byte == UInt8(ascii: ";") || byte == delimiter { return false }
+        at.pointee = byte
+        at += 1
+        next += 1
+        byte = next.pointee
+      }
+      next += 1
+      if next == end { break }
+      guard next.pointee == UInt8(ascii: ",") else { return false }
+      at.pointee = UInt8(ascii: ";")
+      at += 1
+      next += 1
+    }
+    // An empty text is `""`, an empty list an empty cell.
+    if at == out.at { return false }
+    out.advance(at - out.at)
+    return true
+  }
+
   /// The text of an array's cell: scalars joined with `;`, compact JSON for an array that holds an object, array, null, or text with a
   /// `;`. Returns false for `[]`, which is an empty cell.
   private static func appendList(_ span: FieldSpan, _ base: UnsafePointer<UInt8>, to out: ByteBuffer) -> Bool {
@@ -104,8 +140,8 @@ struct CSVCellWriter {
       switch element.kind {
       case .string: if element.encoding == .json { TextDecoding.appendJSON(bytes, to: out) } else { out.append(bytes) }
       case .number: out.append(bytes)
-      case .true: out.append("true")
-      case .false: out.append("false")
+      case .true: out.append("true" as StaticString)
+      case .false: out.append("false" as StaticString)
       default: isScalar = false
       }
       if !isScalar || memchr(out.base + textStart, Int32(UInt8(ascii: ";")), out.count - textStart) != nil {

@@ -55,7 +55,7 @@ public struct ContactGenerator: Sendable {
 
   /// Appends what a chunk starts with: the header of CSV, nothing of NDJSON.
   public func fillHeader(_ buffer: ByteBuffer) {
-    if options.format == .csv { buffer.append(ContactWriting.csvHeader) }
+    if options.format == .csv { buffer.append(string: ContactWriting.csvHeader) }
   }
 
   /// Makes one chunk, block by block of about 1 MiB. Chunks may be made at the same time.

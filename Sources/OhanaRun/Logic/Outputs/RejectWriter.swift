@@ -20,16 +20,16 @@ final class RejectWriter: @unchecked Sendable {  // because one ordered step use
     text.removeAll()
     text.append("{\"source\":")
     append(string: source.description)
-    text.append(",\"line\":\(batch.firstLine + reject.line + 1),\"byte\":\(batch.firstByte + reject.offset),\"column\":\(reject.column)")
-    text.append(",\"reason\":\"\(reject.reason.rawValue)\",\"detail\":")
+    text.append(string: ",\"line\":\(batch.firstLine + reject.line + 1),\"byte\":\(batch.firstByte + reject.offset),\"column\":\(reject.column)")
+    text.append(string: ",\"reason\":\"\(reject.reason.rawValue)\",\"detail\":")
     append(string: reject.detail)
-    text.append(",\"length\":\(reject.length)")
+    text.append(string: ",\"length\":\(reject.length)")
     if let raw = reject.raw {
       if String(validating: raw, as: UTF8.self) != nil {
         text.append(",\"raw\":")
         raw.withUnsafeBufferPointer { JSONEscaping.appendQuoted($0, to: text) }
       } else {
-        text.append(",\"raw_base64\":\"" + Data(raw).base64EncodedString() + "\"")
+        text.append(string: ",\"raw_base64\":\"" + Data(raw).base64EncodedString() + "\"")
       }
     }
     if let header {
