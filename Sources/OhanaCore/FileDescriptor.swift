@@ -40,6 +40,14 @@ package func writeFully(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) ->
   return 0
 }
 
+/// Asks the system to begin writing a stretch of a file to disk, without waiting for it. Only a hint: failures do not matter.
+package func beginWriteback(_ descriptor: Int32, from offset: Int, count: Int) {
+  #if os(Linux)
+    // Linux starts to write the dirty pages of a stretch that will not be needed.
+    _ = posix_fadvise(descriptor, off_t(offset), off_t(count), POSIX_FADV_DONTNEED)
+  #endif
+}
+
 /// open(2), again after a signal, closed in child processes. Returns -1 with `errno` set.
 package func openFile(_ path: FilePath, _ flags: Int32, mode: mode_t = 0) -> Int32 {
   while true {

@@ -23,6 +23,9 @@ public final class OutputTarget: Sendable {
   private struct State {
     var stage = Stage.open
     var descriptor: Int32
+    /// Bytes written, and those of them that the system was asked to bring to disk.
+    var size = 0
+    var hinted = 0
   }
 
   /// The name as given.
@@ -91,6 +94,21 @@ public final class OutputTarget: Sendable {
     }
     let number = writeFully(descriptor, bytes)
     guard number == 0 else { throw failure(number) }
+    if case .replacing = kind { beginWriteback(behind: bytes.count, descriptor) }
+  }
+
+  /// Bytes between two requests to bring what was written to disk.
+  private static let writebackBytes = 4 << 20
+
+  /// Lets the disk work while the next bytes are being made, so that there is little left to wait for in ``complete(syncs:)``.
+  private func beginWriteback(behind count: Int, _ descriptor: Int32) {
+    let stretch = state.withLock { state -> (offset: Int, count: Int)? in
+      state.size += count
+      guard state.size - state.hinted >= Self.writebackBytes else { return nil }
+      defer { state.hinted = state.size }
+      return (state.hinted, state.size - state.hinted)
+    }
+    if let stretch { OhanaCore.beginWriteback(descriptor, from: stretch.offset, count: stretch.count) }
   }
 
   /// Makes what was written last: syncs it to disk and closes it. Nothing is visible yet.
