@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Hands out batches in stream order. Called from one piece of work at a time.
 public protocol BatchSource: AnyObject, Sendable {
   /// Fills an empty batch with at least one record, reject or counted blank line. `batch.slotCount` is set already; the source selects
@@ -137,7 +139,29 @@ public struct StageSettings: Sendable, Equatable {
 /// A number of bytes that is known only after planning.
 public final class MemoryShare: @unchecked Sendable {  // because it is written before the run begins and only read after
   public var bytes: Int
+  /// Where more may be had while nobody else has taken it; nil where the share is all there is.
+  public var reserve: MemoryReserve?
   public init(bytes: Int = 32 << 20) { self.bytes = bytes }
+}
+
+/// Memory that several stages may need and none has a claim on: the first to ask gets it. What a run gives out never depends on it, only
+/// how much of its work goes to disk.
+public final class MemoryReserve: Sendable {
+  private let left: Mutex<Int>
+
+  public init(bytes: Int) { left = Mutex(bytes) }
+
+  /// Takes `bytes`, all of them or none.
+  public func take(_ bytes: Int) -> Bool {
+    left.withLock { left in
+      guard bytes <= left else { return false }
+      left -= bytes
+      return true
+    }
+  }
+
+  /// Puts back what was taken.
+  public func give(_ bytes: Int) { left.withLock { $0 += bytes } }
 }
 
 /// What of a record must survive a sort or a spill: known only after all later stages are bound.

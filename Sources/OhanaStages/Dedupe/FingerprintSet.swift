@@ -12,13 +12,18 @@ struct FingerprintSet {
   private var mask: Int
   private(set) var count = 0
   private var room: Int
-  private let budget: Int
+  private var budget: Int
+  private let reserve: MemoryReserve?
+  /// Part of the budget that was taken of the reserve; to be given back by the owner.
+  private(set) var borrowed = 0
 
   /// - Parameters:
   ///   - budget: bytes for all of it; at least a few slots are taken whatever it is.
   ///   - keepsOrigins: 16 bytes more a slot.
-  init(budget: Int, keepsOrigins: Bool) {
+  ///   - reserve: asked for more where the budget does not let the table grow.
+  init(budget: Int, keepsOrigins: Bool, reserve: MemoryReserve? = nil) {
     self.budget = budget
+    self.reserve = reserve
     let slotSize = keepsOrigins ? 32 : 16
     var capacity = 64
     while capacity < 1 << 14, capacity * 2 * slotSize * 4 <= budget { capacity *= 2 }
@@ -79,7 +84,12 @@ struct FingerprintSet {
   private mutating func grow() -> Bool {
     let slotSize = origins == nil ? 16 : 32
     let capacity = (mask + 1) * 2
-    guard capacity * slotSize + (mask + 1) * slotSize <= budget else { return false }
+    let missing = capacity * slotSize + (mask + 1) * slotSize - budget
+    if missing > 0 {
+      guard reserve?.take(missing) ?? false else { return false }
+      budget += missing
+      borrowed += missing
+    }
     let old = table
     let oldMask = mask
     table = RawTable(capacity: capacity)

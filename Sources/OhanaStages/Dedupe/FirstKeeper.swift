@@ -35,7 +35,9 @@ final class FirstKeeper: OrderedStage, @unchecked Sendable {  // because one pie
   var tally: StageTally { StageTally(dropped: dropped + decided) }
 
   func process(_ batch: RecordBatch) throws -> OrderedOutcome {
-    var set = self.set ?? FingerprintSet(budget: context.memory.bytes / 8 * 7, keepsOrigins: duplicates != nil)
+    var set =
+      self.set
+      ?? FingerprintSet(budget: context.memory.bytes / 8 * 7, keepsOrigins: duplicates != nil, reserve: context.memory.reserve)
     defer { self.set = set }
     let count = batch.selectedCount
     let selection = batch.selection
@@ -152,6 +154,7 @@ final class FirstKeeper: OrderedStage, @unchecked Sendable {  // because one pie
   }
 
   func finish() throws -> (any BatchSource)? {
+    if let set { context.memory.reserve?.give(set.borrowed) }
     set = nil
     guard let rest else {
       try duplicates?.finish()

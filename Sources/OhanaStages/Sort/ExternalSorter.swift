@@ -6,7 +6,10 @@ internal import OhanaCore
 /// The result depends on the items alone, never on the budget. Used by one piece of work at a time.
 final class ExternalSorter {
   private let spill: any SpillStore
-  private let budget: Int
+  private var budget: Int
+  /// Part of the budget that was taken of it.
+  private let reserve: MemoryReserve?
+  private var borrowed = 0
   /// Of equal keys, what came later goes first.
   private let laterFirst: Bool
   /// Only so many items are wanted.
@@ -27,15 +30,18 @@ final class ExternalSorter {
   private(set) var passes = 0
   var spilledRunCount: Int { spilled.count }
 
-  init(spill: any SpillStore, budget: Int, laterFirst: Bool = false, limit: Int? = nil) {
+  /// - Parameter reserve: asked for more before anything goes to disk.
+  init(spill: any SpillStore, budget: Int, reserve: MemoryReserve? = nil, laterFirst: Bool = false, limit: Int? = nil) {
     self.spill = spill
     self.budget = budget
+    self.reserve = reserve
     self.laterFirst = laterFirst
     self.limit = limit
     memory = RunMemory(blockSize: min(RunMemory.largestBlock, max(4096, budget / 16)))
   }
 
   deinit {
+    reserve?.give(borrowed)
     for run in spilled { if case .file(let file, _, _) = run.place { file.release() } }
   }
 
@@ -62,6 +68,11 @@ final class ExternalSorter {
       itemsInMemory / 2 > limit + 4096 || memory.allocated + memory.growth(for: byteCount, longest: longest) > budget / 2
     {
       try compact(to: limit)
+    }
+    let missing = memory.allocated + memory.growth(for: byteCount, longest: longest) - (budget - writeBufferSize)
+    if missing > 0, reserve?.take(missing) ?? false {
+      budget += missing
+      borrowed += missing
     }
     while memory.allocated + memory.growth(for: byteCount, longest: longest) > budget - writeBufferSize, !runs.isEmpty {
       try spillRuns(limit == nil ? runsToSpill() : runs.count)

@@ -34,7 +34,8 @@ final class SortCollector: OrderedStage, @unchecked Sendable {  // because one p
   var tally: StageTally { StageTally(dropped: taken - (source?.count ?? taken)) }
 
   private func makeSorter() -> ExternalSorter {
-    let sorter = ExternalSorter(spill: context.spill, budget: context.memory.bytes, laterFirst: laterFirst, limit: limit)
+    let sorter = ExternalSorter(
+      spill: context.spill, budget: context.memory.bytes, reserve: context.memory.reserve, laterFirst: laterFirst, limit: limit)
     self.sorter = sorter
     return sorter
   }

@@ -20,7 +20,7 @@ public enum PlanActions {
       let paths = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
       let outputs = try OutputSet(
         options, inputs: paths, pool: scheduler,
-        compressors: MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: 0).compressors)
+        compressors: MemoryPlan(total: options.memory, threads: threads, outputs: 1, holders: []).compressors)
       desk.onClose { outputs.discard() }
       if let report = options.report {
         try outputs.reserve(report)

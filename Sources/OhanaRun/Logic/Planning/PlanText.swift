@@ -17,8 +17,9 @@ enum PlanText {
     }
 
     var piece: [String] = ["read"]
+    let isShared = plan.memory.reserveBytes > 0
     for stage in plan.stages {
-      let memory = stage.weight > 0 ? ", \(Quantity.sized(stage.memory.bytes)) before it spills" : ""
+      let memory = stage.weight > 0 ? ", \(Quantity.sized(stage.memory.bytes)) \(isShared ? "or more " : "")before it spills" : ""
       rows.append(("stage \(stage.index + 1)", "\(stage.stage.text)  [\(stage.stage.memoryClass.rawValue)\(memory)]"))
       var notes: [String] = []
       for step in stage.steps {

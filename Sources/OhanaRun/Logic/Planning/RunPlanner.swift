@@ -52,8 +52,8 @@ struct RunPlanner: Sendable {
     settings.threads = threads
     settings.sources = probed.map(\.path)
     let fused = StageFusion.fused(request.stages)
-    let weights = fused.map(\.memoryClass).reduce(0) { $0 + ($1 == .streaming ? 0 : $1 == .keyed ? 1 : 2) }
-    let memory = MemoryPlan(total: options.memory, threads: threads, outputs: 1, weights: weights)
+    let memory = MemoryPlan(
+      total: options.memory, threads: threads, outputs: 1, holders: fused.map { StageBinder.weight($0.memoryClass) }.filter { $0 > 0 })
 
     let mainSink = sink
     let writers = WriterPlanner(source: sourceFormat, options: options, outputs: outputs, inputs: probed)
@@ -72,7 +72,11 @@ struct RunPlanner: Sendable {
     let stages = try binder.bind(fused, to: &schema)
     let layout = schema.layout
     StageBinder.assignPayloads(stages, schema: schema, sinkLayout: layout)
-    for stage in stages { stage.memory.bytes = memory.share(weight: stage.weight) }
+    let reserve = MemoryReserve(bytes: memory.reserveBytes)
+    for stage in stages {
+      stage.memory.bytes = memory.share(weight: stage.weight)
+      stage.memory.reserve = reserve
+    }
 
     // The reader.
     let isCSVFromNDJSON = sourceFormat == .ndjson && sink.format == .csv && sink.place != .nowhere

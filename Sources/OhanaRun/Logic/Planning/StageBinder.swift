@@ -18,13 +18,7 @@ struct BoundStage: Sendable {
   /// It looks at every member of a record.
   var needsMembers: Bool
 
-  var weight: Int {
-    switch stage.memoryClass {
-    case .streaming: 0
-    case .keyed: 1
-    case .breaker: 2
-    }
-  }
+  var weight: Int { StageBinder.weight(stage.memoryClass) }
 }
 
 /// Binds stages to names and slots, in order, then works out backwards what each must carry. Holds nothing.
@@ -34,6 +28,15 @@ struct StageBinder: Sendable {
   let settings: StageSettings
   let openOutput: @Sendable (FilePath, RecordSchema, _ stage: Int) throws -> [StageStep]
   let readList: @Sendable (FilePath, [FieldName]?, (RecordBatch) throws -> Void) throws -> Void
+
+  /// How much memory a stage needs, beside others.
+  static func weight(_ memoryClass: MemoryClass) -> Int {
+    switch memoryClass {
+    case .streaming: 0
+    case .keyed: 1
+    case .breaker: 2
+    }
+  }
 
   func bind(_ stages: [any PlannedStage], to schema: inout RecordSchema) throws -> [BoundStage] {
     var bound: [BoundStage] = []
