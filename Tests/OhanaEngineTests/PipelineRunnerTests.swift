@@ -18,7 +18,7 @@ private final class Numbers: BatchSource {
     }
     guard number < count else { return false }
     if number == failsAt { throw OhanaError(.io, "test", "source broke") }
-    batch.arena.append("\(number)")
+    batch.arena.append(string: "\(number)")
     batch.select(batch.appendRecord(RecordSpan(offset: 0, length: UInt32(batch.arena.count))))
     return true
   }

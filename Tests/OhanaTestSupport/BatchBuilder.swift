@@ -45,7 +45,7 @@ extension RecordBatch {
       if arena.count > start + 1 { arena.append(",") }
       let key = UInt32(arena.count)
       arena.append(UInt8(ascii: "\""))
-      arena.append(names?[slot] ?? "f\(slot)")
+      arena.append(string: names?[slot] ?? "f\(slot)")
       arena.append("\":")
       var offset = arena.count
       var span = FieldSpan(key: key, kind: .null, flags: .inSource)
@@ -54,20 +54,20 @@ extension RecordBatch {
       case .null: arena.append("null")
       case .number(let spelling):
         span.kind = .number
-        arena.append(spelling)
+        arena.append(string: spelling)
       case .bool(let flag):
         span.kind = flag ? .true : .false
         arena.append(flag ? "true" : "false")
       case .json(let text):
         span.kind = text.first == "[" ? .array : .object
-        arena.append(text)
+        arena.append(string: text)
       case .text(let text):
         span.kind = .string
         arena.append(UInt8(ascii: "\""))
         offset += 1
         let body = Self.jsonBody(text)
         if body.isEscaped { span.encoding = .json }
-        arena.append(body.text)
+        arena.append(string: body.text)
       }
       if span.kind.rawValue >= ValueKind.number.rawValue {
         span.offset = UInt32(offset)

@@ -70,7 +70,7 @@ private struct CountFieldsStep: RowStage {
       }
       for (slot, number) in zip(slots, [counts.fields, counts.phones, counts.emails]) {
         scratch.removeAll()
-        scratch.append(String(number))
+        scratch.append(string: String(number))
         try batch.write(scratch.bytes, .number, to: slot, of: record)
       }
       batch.overlay(slots[3], of: record, offset: 0, length: 0, kind: hasMobile ? .true : .false, inPlace: false)

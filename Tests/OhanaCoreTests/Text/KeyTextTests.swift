@@ -177,7 +177,7 @@ struct SmallRandom: RandomNumberGenerator {
     ]
     for (span, text, key) in rows {
       let batch = RecordBatch()
-      batch.arena.append(text)
+      batch.arena.append(string: text)
       var span = span
       span.length = UInt32(text.utf8.count)
       let out = ByteBuffer()

@@ -156,7 +156,7 @@ private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8
         guard let cell else { continue }
         batch.fields[record * names.count + slot] = FieldSpan(
           offset: UInt32(batch.arena.count), length: UInt32(cell.0.utf8.count), kind: .string, encoding: cell.1, flags: .inSource)
-        batch.arena.append(cell.0)
+        batch.arena.append(string: cell.0)
       }
     }
     add([("007", .plain), ("Köln", .plain), ("1.5", .plain), ("a;b c;", .plain), ("say \"\"hi\"\"\n\t\\", .csv), ("", .plain)])

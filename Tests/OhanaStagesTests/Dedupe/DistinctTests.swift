@@ -51,7 +51,7 @@ import Testing
       let batch = RecordBatch()
       for text in [a, b] {
         let start = batch.arena.count
-        batch.arena.append(text)
+        batch.arena.append(string: text)
         _ = batch.appendRecord(RecordSpan(offset: UInt32(start), length: UInt32(batch.arena.count - start)))
       }
       batch.selectAll()

@@ -339,7 +339,7 @@ extension RecordBatch {
     let scratch = ByteBuffer()
     for line in lines {
       let start = batch.arena.count
-      batch.arena.append(line)
+      batch.arena.append(string: line)
       let record = batch.appendRecord(RecordSpan(offset: UInt32(start), length: UInt32(batch.arena.count - start)))
       batch.arena.append(0x0a)
       var seen: Set<[UInt8]> = []
