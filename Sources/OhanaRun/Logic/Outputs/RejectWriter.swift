@@ -20,7 +20,8 @@ final class RejectWriter: @unchecked Sendable {  // because one ordered step use
     text.removeAll()
     text.append("{\"source\":")
     append(string: source.description)
-    text.append(string: ",\"line\":\(batch.firstLine + reject.line + 1),\"byte\":\(batch.firstByte + reject.offset),\"column\":\(reject.column)")
+    text.append(
+      string: ",\"line\":\(batch.firstLine + reject.line + 1),\"byte\":\(batch.firstByte + reject.offset),\"column\":\(reject.column)")
     text.append(string: ",\"reason\":\"\(reject.reason.rawValue)\",\"detail\":")
     append(string: reject.detail)
     text.append(string: ",\"length\":\(reject.length)")
