@@ -7,6 +7,7 @@ public final class MemorySpillStore: SpillStore {
     var made = 0
     var removed = 0
     var bytesAppended = 0
+    var mostInUse = 0
   }
   private let counts = Mutex(Counts())
   public let maxOpenFiles: Int
@@ -19,12 +20,17 @@ public final class MemorySpillStore: SpillStore {
   }
 
   public func makeFile() throws -> any SpillFile {
-    counts.withLock { $0.made += 1 }
+    counts.withLock { counts in
+      counts.made += 1
+      counts.mostInUse = max(counts.mostInUse, counts.made - counts.removed)
+    }
     return File(self)
   }
 
   public var filesMade: Int { counts.withLock { $0.made } }
   public var filesInUse: Int { counts.withLock { $0.made - $0.removed } }
+  /// Files there were at once, at most.
+  public var mostFilesInUse: Int { counts.withLock { $0.mostInUse } }
   /// Bytes appended over the store's life.
   public var bytesSpilled: Int { counts.withLock { $0.bytesAppended } }
 

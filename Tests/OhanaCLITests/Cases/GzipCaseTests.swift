@@ -156,6 +156,25 @@ enum Gzip {
     #expect(result.text == "name,email\nKim,kim@example.com\nKim,kim@example.com\nKim,kim@example.com\n141 0\n", "\(result.err)")
   }
 
+  @Test("gz-016: all of a large file is counted in little memory", .enabled(if: Measured.canMeasure, "needs GNU time")) func count() throws
+  {
+    let folder = try Workdir()
+    // 300 MB of text; its end is damaged in a copy, so that who reads on to it fails.
+    let made = try folder.run(
+      [],
+      shell: """
+        { echo name,email,phone; yes 'Kim Alder,kim.alder.of.the.town@example.com,+1 555 010 0100' | head -n 5000000; } | gzip -1 >a.csv.gz
+        { head -c -2000 a.csv.gz; head -c 2000 /dev/zero; } >b.csv.gz
+        """)
+    #expect(made.status == 0)
+    let all = try Measured.run(["count", "a.csv.gz", "--memory", "64M"], in: folder)
+    #expect(all.status == 0 && all.out == "5000000\n", "\(all.err)")
+    #expect((5...150).contains(all.peakMiB), "\(all.peakMiB) MiB")
+    #expect(try folder.run(["count", "b.csv.gz"]).status == 3)
+    let head = try folder.run(["head", "-n", "3", "b.csv.gz"])
+    #expect(head.status == 0 && head.lines.count == 4, "\(head.err)")
+  }
+
   @Test("a bomb is read in bounded memory", .enabled(if: Measured.canMeasure, "needs GNU time")) func bomb() throws {
     let folder = try Workdir()
     // 150 MB of one record out of 0.7 MB; too long for --max-record, so it is rejected without being held.

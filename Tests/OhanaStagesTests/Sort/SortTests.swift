@@ -269,15 +269,7 @@ import Testing
       run.sort { $0.key != $1.key ? $0.key < $1.key : laterFirst ? $0.place > $1.place : $0.place < $1.place }
       let bytes = ByteBuffer()
       for item in run {
-        bytes.reserve(item.size)
-        let base = UnsafeMutableRawPointer(bytes.base + bytes.count)
-        base.storeBytes(of: UInt32(item.size), as: UInt32.self)
-        base.storeBytes(of: 2, toByteOffset: 4, as: UInt32.self)
-        base.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)
-        base.storeBytes(of: 0, toByteOffset: 16, as: UInt64.self)
-        base.storeBytes(of: item.key.bigEndian, toByteOffset: 8, as: UInt16.self)
-        base.storeBytes(of: UInt32(item.place), toByteOffset: 24, as: UInt32.self)
-        bytes.count += item.size
+        appendItem(key: item.key, place: item.place, size: item.size, to: bytes)
       }
       total += bytes.count
       try sorter.add(bytes.base, byteCount: bytes.count, count: run.count)
