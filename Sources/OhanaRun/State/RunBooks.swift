@@ -6,49 +6,79 @@ internal import OhanaEngine
 /// Per stage `in + made = out + dropped + merged`; per run `read + made = written + rejected + dropped + merged` with `read` counting
 /// rejects, and the same for each input. Copies (a tee, duplicates, rejects) have counts of their own.
 public struct RunBooks: Sendable, Equatable, Codable {
+  /// What became of one input's records.
   public struct Input: Sendable, Equatable, Codable {
+    /// The path, as given.
     public var name: String
     /// Records met, unreadable ones included.
+    /// Records met, unreadable ones included.
     public var read = 0
+    /// Unreadable ones.
     public var rejected = 0
+    /// Those in the main output.
     public var written = 0
+    /// Records that stages made of this input's.
     public var made = 0
+    /// Those that stages dropped.
     public var dropped = 0
+    /// Those that became part of records made.
     public var merged = 0
+    /// Lines with nothing or only white space on them, which are skipped.
     public var blankLines = 0
+    /// Faults that cost no record, by code.
     public var warnings: [String: Int] = [:]
     /// Why reading it ended before its end.
     public var fault: String?
   }
+  /// What one stage did to the number of records.
   public struct Stage: Sendable, Equatable, Codable {
     /// As the user wrote it.
     public var text: String
+    /// Records that reached it.
     public var input = 0
+    /// Records it made.
     public var made = 0
+    /// Records that left it.
     public var output = 0
+    /// Records it dropped.
     public var dropped = 0
+    /// Why it drops records; nil if it never does.
     public var dropReason: String?
+    /// Records that became part of those it made.
     public var merged = 0
     /// Time spent in it, all threads together.
     public var seconds = 0.0
+    /// in + made = out + dropped + merged
     public var balances: Bool { input + made == output + dropped + merged }
   }
+  /// One file that was published, or what went to standard output.
   public struct Output: Sendable, Equatable, Codable {
+    /// The path, `-` for standard output.
     public var name: String
+    /// Records in it, headers not counted.
     public var records: Int
+    /// Of text, before compression.
     public var bytes: Int
     /// `main`, `tee`, `duplicates` or `rejects`.
     public var role: String
   }
 
+  /// In the order of reading.
   public var inputs: [Input] = []
+  /// In the order of the chain.
   public var stages: [Stage] = []
+  /// The main one first, rejects last.
   public var outputs: [Output] = []
   public var read = 0
+  /// Records made by stages.
   public var made = 0
+  /// Records in the main output.
   public var written = 0
+  /// Records that could not be read.
   public var rejected = 0
+  /// Records dropped by stages.
   public var dropped = 0
+  /// Records that became part of others.
   public var merged = 0
   /// Rejects by reason.
   public var rejectReasons: [String: Int] = [:]
@@ -56,8 +86,10 @@ public struct RunBooks: Sendable, Equatable, Codable {
   public var firstRejects: [String] = []
   /// A stage had enough before the input ended.
   public var stoppedEarly = false
+  /// From the first byte read to the last one published.
   public var seconds = 0.0
 
+  /// Empty books, which balance.
   public init() {}
 
   /// What does not add up, as one sentence; nil if the books balance.

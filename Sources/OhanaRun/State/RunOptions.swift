@@ -2,15 +2,21 @@ public import OhanaCore
 
 /// What a run was asked to do beside its stages: the options in front of the first `then`.
 public struct RunOptions: Sendable {
+  /// What `--from` and `--to` can name. `rejects` is input only: the lines of a file of rejects, read as what they were.
   public enum Format: String, Sendable, CaseIterable {
     case ndjson, csv, tsv, rejects
   }
+  /// `--compress`: overrules the name of the output.
   public enum Compression: String, Sendable, CaseIterable { case gz, none }
+  /// What becomes of a run whose compressed chunk is damaged: it ends, or what is whole before the damage is delivered (exit 3 all the same).
   public enum BadChunkPolicy: String, Sendable, CaseIterable { case fail, skip }
+  /// When a progress line is shown; `auto` is on a terminal only.
   public enum ProgressPolicy: String, Sendable, CaseIterable { case auto, always, never }
+  /// What becomes of CSV rows with more cells than columns: rejected unless the surplus is empty, or put into columns of their own.
   public enum RaggedPolicy: String, Sendable, CaseIterable { case strict, pad }
   /// How many records may be unreadable before the run fails.
   public enum RejectBudget: Sendable, Equatable {
+    /// So many records; the run stops at the first beyond.
     case count(Int)
     /// Of the records read, judged at the end.
     case percent(Double)
@@ -21,53 +27,93 @@ public struct RunOptions: Sendable {
   public var memory = 256 << 20
   /// Pieces of work at once; nil: the cores this process may use.
   public var threads: Int?
+  /// Folder of spill files; nil: `$TMPDIR`, else `/var/tmp`.
   public var tempDir: FilePath?
   // MARK: Input
+  /// Input format, whatever content and names say; nil: content first, names second.
   public var from: Format?
+  /// Input encoding by name, where no byte order mark says otherwise; nil: UTF-8.
   public var encoding: String?
+  /// CSV input: the delimiter, an ASCII byte; nil: told from the first records.
   public var delimiter: UInt8?
+  /// CSV input: the quote; nil: `"`.
   public var quote: UInt8?
+  /// CSV input: a byte that makes the next one text; nil: there is none.
   public var escape: UInt8?
+  /// CSV input: cells with this text, quoted or not, are null.
   public var nulls: [[UInt8]] = []
+  /// CSV input: the first record names the columns.
   public var hasHeader = true
+  /// CSV input without header: names of the columns; nil: `_1`, `_2`, …
   public var header: [[UInt8]]?
+  /// CSV input: cells that are spelled as numbers or booleans are such, instead of strings.
   public var infer = false
+  /// CSV input: rows with too many cells.
   public var ragged = RaggedPolicy.strict
+  /// In bytes; longer records are rejected without being held.
   public var maxRecord = 64 << 20
+  /// A compressed input that is damaged.
   public var onBadChunk = BadChunkPolicy.fail
+  /// Fields that may be in no record at all.
   public var optional = RecordSchema.OptionalFields.names([])
+  /// zlib reads and writes gzip, instead of the faster libraries.
   public var useZlib = false
   // MARK: Output
+  /// Output format; nil: by the name of the output, else that of the first input.
   public var to: Format?
+  /// nil: by the name of the output.
   public var compression: Compression?
+  /// Of compression, 1 (fastest) to 12.
   public var level = 1
+  /// CSV output: just these columns; nil: all there are.
   public var columns: [[UInt8]]?
+  /// CSV output: the delimiter; nil: by the name, else comma.
   public var outDelimiter: UInt8?
+  /// CSV output: quotes around every cell that is not null.
   public var quoteAll = false
+  /// CSV output: CR LF at the end of rows.
   public var crlf = false
+  /// CSV output: begins with a byte order mark.
   public var bom = false
+  /// CSV output: begins with the names of the columns.
   public var outHeader = true
+  /// NDJSON made of columns: `address.city` becomes a member of an object.
   public var unflatten = false
+  /// NDJSON made of columns: cells of these are split at `;` into arrays.
   public var lists: [[UInt8]] = []
+  /// Records per output file, for a name with `{n}`; nil: one file.
   public var chunkRecords: Int?
+  /// Outputs that exist may be replaced.
   public var overwrite = false
   // MARK: Guards
+  /// Unreadable records that are put up with.
   public var maxRejects = RejectBudget.count(0)
+  /// Where unreadable records go, as NDJSON; nil: nowhere.
   public var rejects: FilePath?
+  /// Fewer records written than this: nothing is published.
   public var minRecords: Int?
   /// Percent of the records read that may be dropped.
   public var maxDrop: Double?
   // MARK: Telling
+  /// Where the report goes, as JSON; written for failed runs too.
   public var report: FilePath?
+  /// Where the manifest of a published set goes.
   public var manifest: FilePath?
+  /// The progress line on standard error.
   public var progress = ProgressPolicy.auto
+  /// Nothing on standard error but errors.
   public var quiet = false
+  /// Messages may hold values of records.
   public var showValues = false
   // MARK: Meaning
+  /// Language whose rules order text; nil: CLDR root, whatever the environment says.
   public var locale: String?
+  /// Of `sample`.
   public var seed: UInt64 = 0
+  /// Go on with an earlier run that was cut off.
   public var resume = false
 
+  /// The defaults of the tool.
   public init() {}
 }
 
@@ -75,12 +121,16 @@ public struct RunOptions: Sendable {
 public struct RunRequest: Sendable {
   /// As given: files, globs, directories, `-`.
   public var inputs: [FilePath] = []
+  /// A file that lists further inputs, one a line.
   public var filesFrom: FilePath?
   /// Files that take the place of `inputs`: read as they are listed, the same one twice too (`diff A A`).
   public var files: [FilePath]?
   /// nil: standard output.
   public var output: FilePath?
+  /// In order; none: records pass as they are.
   public var stages: [any PlannedStage] = []
+  /// All that stands in front of the first `then`.
   public var options = RunOptions()
+  /// Reads nothing and does nothing yet.
   public init() {}
 }
