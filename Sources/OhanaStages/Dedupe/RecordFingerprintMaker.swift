@@ -15,6 +15,7 @@ final class RecordFingerprintMaker: RowStage {
     let key = ByteBuffer()
     let text = ByteBuffer()
     let nested = ByteBuffer()
+    var levels: [ContentLevel] = []
   }
 
   /// - Parameter ignored: names of members that do not count, at any depth.
@@ -40,14 +41,18 @@ final class RecordFingerprintMaker: RowStage {
   private func add(
     _ name: UnsafeBufferPointer<UInt8>, _ value: FieldSpan, to sum: inout Fingerprint, _ batch: RecordBatch, _ scratch: ContentScratch
   ) {
-    let arena = UnsafePointer(batch.arena.base)
-    if value.kind.rawValue <= ValueKind.null.rawValue { return }
-    if value.kind.rawValue >= ValueKind.array.rawValue, value.isEmptyValue(in: arena) { return }
-    if !ignored.isEmpty, ignored.contains(Array(name)) { return }
+    guard counts(name, value, UnsafePointer(batch.arena.base)) else { return }
     // The name's hash first: `name` may lie in the scratch that a nested value uses.
     let nameHash = fingerprint(of: name.baseAddress, count: name.count, seed: seed)
     let valueHash = hash(value, areTags: Self.isTags(name), batch, scratch)
     add(combined(nameHash, valueHash, tag: 0), to: &sum)
+  }
+
+  /// Whether a member is part of a record's content.
+  private func counts(_ name: UnsafeBufferPointer<UInt8>, _ value: FieldSpan, _ arena: UnsafePointer<UInt8>) -> Bool {
+    if value.kind.rawValue <= ValueKind.null.rawValue { return false }
+    if value.kind.rawValue >= ValueKind.array.rawValue, value.isEmptyValue(in: arena) { return false }
+    return ignored.isEmpty || !ignored.contains(Array(name))
   }
 
   private static func isTags(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -66,27 +71,78 @@ final class RecordFingerprintMaker: RowStage {
   }
 
   private func hash(_ value: FieldSpan, areTags: Bool, _ batch: RecordBatch, _ scratch: ContentScratch) -> Fingerprint {
+    value.kind.rawValue < ValueKind.array.rawValue
+      ? hash(scalar: value, batch, scratch) : hash(nested: value, areTags: areTags, batch, scratch)
+  }
+
+  private func hash(scalar value: FieldSpan, _ batch: RecordBatch, _ scratch: ContentScratch) -> Fingerprint {
     let tag = UInt64(value.kind.rawValue)
-    switch value.kind {
-    case .missing, .null, .false, .true: return combined(.none, .none, tag: tag)
-    case .number, .string:
-      let text = batch.text(of: value, scratch: scratch.text)
-      return combined(fingerprint(of: text.baseAddress, count: text.count, seed: seed), .none, tag: tag)
-    case .array:
-      var elements = JSONElements(of: value, in: batch.arena.base)
-      var sum = Fingerprint.none
-      while let element = elements.next() {
-        let next = hash(element, areTags: false, batch, scratch)
-        if areTags { add(next, to: &sum) } else { sum = combined(sum, next, tag: tag) }
+    guard value.kind == .number || value.kind == .string else { return combined(.none, .none, tag: tag) }
+    let text = batch.text(of: value, scratch: scratch.text)
+    return combined(fingerprint(of: text.baseAddress, count: text.count, seed: seed), .none, tag: tag)
+  }
+
+  /// An array or object, level by level on a list of our own: a thread's stack may be too small for 1,024 levels of calls.
+  private func hash(nested value: FieldSpan, areTags: Bool, _ batch: RecordBatch, _ scratch: ContentScratch) -> Fingerprint {
+    let arena = UnsafePointer(batch.arena.base)
+    scratch.levels.removeAll(keepingCapacity: true)
+    scratch.levels.append(ContentLevel(value, areTags: areTags, in: arena))
+    while true {
+      let top = scratch.levels.count - 1
+      let child: FieldSpan
+      var childAreTags = false
+      if scratch.levels[top].isObject, let member = scratch.levels[top].members.next() {
+        let name = member.key(in: arena, scratch: scratch.nested)
+        guard counts(name, member.value, arena) else { continue }
+        scratch.levels[top].nameHash = fingerprint(of: name.baseAddress, count: name.count, seed: seed)
+        childAreTags = Self.isTags(name)
+        child = member.value
+      } else if !scratch.levels[top].isObject, let element = scratch.levels[top].elements.next() {
+        child = element
+      } else {
+        let done = combined(scratch.levels[top].sum, .none, tag: scratch.levels[top].tag)
+        scratch.levels.removeLast()
+        if top == 0 { return done }
+        take(done, into: &scratch.levels[top - 1])
+        continue
       }
-      return combined(sum, .none, tag: tag)
-    case .object:
-      var members = JSONMembers(of: value, in: batch.arena.base)
-      var sum = Fingerprint.none
-      while let member = members.next() {
-        add(member.key(in: batch.arena.base, scratch: scratch.nested), member.value, to: &sum, batch, scratch)
+      if child.kind.rawValue < ValueKind.array.rawValue {
+        take(hash(scalar: child, batch, scratch), into: &scratch.levels[top])
+      } else {
+        scratch.levels.append(ContentLevel(child, areTags: childAreTags, in: arena))
       }
-      return combined(sum, .none, tag: tag)
     }
+  }
+
+  /// Adds a value to what holds it.
+  private func take(_ hash: Fingerprint, into level: inout ContentLevel) {
+    if level.isObject {
+      add(combined(level.nameHash, hash, tag: 0), to: &level.sum)
+    } else if level.areTags {
+      add(hash, to: &level.sum)
+    } else {
+      level.sum = combined(level.sum, hash, tag: level.tag)
+    }
+  }
+}
+
+/// An array or object whose content is being hashed.
+struct ContentLevel {
+  let isObject: Bool
+  /// An array whose order does not count.
+  let areTags: Bool
+  let tag: UInt64
+  var members: JSONMembers
+  var elements: JSONElements
+  var sum = Fingerprint.none
+  /// Of the member at hand.
+  var nameHash = Fingerprint.none
+
+  init(_ value: FieldSpan, areTags: Bool, in arena: UnsafePointer<UInt8>) {
+    isObject = value.kind == .object
+    self.areTags = areTags
+    tag = UInt64(value.kind.rawValue)
+    members = JSONMembers(of: value, in: arena)
+    elements = JSONElements(of: value, in: arena)
   }
 }

@@ -125,6 +125,18 @@ import Testing
     #expect((5...150).contains(run.peakMiB), "\(run.peakMiB) MiB")
   }
 
+  @Test("1,000 levels are hashed and sorted on small stacks", arguments: ["distinct", "dedupe --by a", "count-by a", "sort a"])
+  func deepNesting(stage: String) throws {
+    let folder = try Workdir()
+    func record(_ inner: Int) -> String {
+      "{\"a\":" + String(repeating: "[{\"b\":", count: 500) + "\(inner)" + String(repeating: "}]", count: 500) + "}\n"
+    }
+    try folder.write("a.ndjson", (0..<20).map { record($0 % 2) }.joined())
+    let result = try folder.run([], shell: "ulimit -s 256; \"$OHANA\" run a.ndjson then \(stage)")
+    #expect(result.status == 0, "\(result.err)")
+    #expect(result.lines.count == (stage == "sort a" ? 20 : 2))
+  }
+
   @Test("a line of 100 MB is rejected without being held", .enabled(if: Measured.canMeasure, "needs GNU time")) func longLine() throws {
     let folder = try Workdir()
     try folder.write(
