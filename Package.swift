@@ -20,9 +20,17 @@ let package = Package(
     .target(name: "CStructural"),
     .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CICU", linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]),
+    // libphonenumber is linked into the binary: found at run time, it would cost every run the start of the libraries it needs.
+    .target(
+      name: "CPhoneNumber",
+      linkerSettings: ([":libphonenumber.a", ":libprotobuf-lite.a"]
+        + [
+          "raw_hash_set", "hashtablez_sampler", "hash", "city", "low_level_hash", "strings", "strings_internal", "int128", "throw_delegate",
+          "raw_logging_internal", "base", "spinlock_wait",
+        ].map { ":libabsl_\($0).a" } + ["icui18n", "icuuc", "stdc++"]).map { .linkedLibrary($0) }),
     .target(name: "CRegex", linkerSettings: [.linkedLibrary("re2")]),
 
-    .target(name: "OhanaCore", dependencies: ["CXXHash", "CICU", "CRegex", "CCrypto"], swiftSettings: swift),
+    .target(name: "OhanaCore", dependencies: ["CXXHash", "CICU", "CRegex", "CCrypto", "CPhoneNumber"], swiftSettings: swift),
     .target(
       name: "OhanaFormats",
       dependencies: ["OhanaCore", "CZlib", "CISAL", "CDeflate", "CICU", "CStructural", "CSimdJSON"],

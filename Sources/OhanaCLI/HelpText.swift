@@ -161,6 +161,8 @@ enum HelpText {
       email           trimmed and lower-cased; text without @ is no key
       email/provider  also without dots and +tags at gmail.com and googlemail.com
       name            fold, without punctuation and titles; 'Last, First' turned
+      phone[/REGION]  E.164 of what libphonenumber calls possible, numbers without a country code being of the region (phone/US); other text is
+                      its own key
     A key with a blank part (missing, null or "") equals nothing.
 
     Kinds for order (sort):

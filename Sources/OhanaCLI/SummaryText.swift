@@ -15,6 +15,7 @@ enum SummaryText {
     for stage in books.stages {
       var parts: [String] = []
       if stage.dropped > 0 { parts.append("\(Quantity.grouped(stage.dropped)) dropped" + (stage.dropReason.map { " (\($0))" } ?? "")) }
+      if stage.noted > 0 { parts.append("\(Quantity.grouped(stage.noted)) \(stage.noteReason ?? "noted")") }
       if stage.merged > 0 { parts.append("\(Quantity.grouped(stage.merged)) merged") }
       if stage.made > 0 { parts.append("\(Quantity.grouped(stage.made)) made") }
       if !parts.isEmpty { lines.append("  \(stage.text): " + parts.joined(separator: ", ")) }

@@ -21,6 +21,9 @@ import Testing
     ["sample", "100", "--seed", "3"],
     ["split", "--on", "phone", "then", "tag", "called", "where", "country = 'SE'", "then", "count-fields"],
     ["split", "--on", "email", "then", "distinct"],
+    ["phone", "--region", "US", "--formats", "e164,national", "--invalid", "tag", "then", "dedupe", "--by", "phone:phone/US"],
+    ["match", "ansn", "--in", "first,last,company", "--score", "s", "--top", "200"], ["match", "ansn", "--in", "first,last"],
+    ["select", "--require-type", "email", "--max", "40000", "--min", "10"],
     ["sample", "7.5%"], ["tee", "side.ndjson", "then", "limit", "3"], ["skip", "1000", "then", "limit", "7"],
   ]
 

@@ -19,6 +19,26 @@ enum KeyFunctions {
       "name_key", "name_key(TEXT)", arity: 1...1, "A name folded, without punctuation and titles, `Last, First` turned.",
       example: "name_key('O''Brien, Dr. Zoë')", result: "'zoe obrien'", make: { _ in keyBody(.name) }),
     ExpressionFunction(
+      "phone_e164", "phone_e164(TEXT [, REGION])", arity: 1...2,
+      "The phone number in E.164, with ;ext= where it has an extension; null unless libphonenumber calls it possible. A number without a country code "
+        + "needs a region, which may be a field.",
+      example: "phone_e164('(0)30 23125-001', 'DE')", result: "'+493023125001'",
+      make: { site throws(OhanaError) in
+        try makePhone(site) { text, region, out, scratch in
+          PhoneNumbers.append(.e164, of: text, region: region, possibleOnly: true, to: out, scratch: scratch)
+        }
+      }),
+    ExpressionFunction(
+      "phone_country", "phone_country(TEXT [, REGION])", arity: 1...2,
+      "The two letters of the region that a phone number belongs to; null where it belongs to none.",
+      example: "phone_country('+44 20 7946 0000')",
+      result: "'GB'",
+      make: { site throws(OhanaError) in
+        try makePhone(site) { text, region, out, scratch in
+          PhoneNumbers.appendCountry(of: text, region: region, to: out, scratch: scratch)
+        }
+      }),
+    ExpressionFunction(
       "md5", "md5(TEXT)", arity: 1...1, "MD5 checksum of the text's UTF-8, in hexadecimal.", example: "md5('a')",
       result: "'0cc175b9c0f1b6a831c399e269772661'", make: { site throws(OhanaError) in try makeDigest("MD5", site) }),
     ExpressionFunction(
@@ -33,6 +53,31 @@ enum KeyFunctions {
         scratch.builder.removeAll()
         guard appendKeyText(kind, text, to: scratch.builder, scratch: scratch.text) else { return .null }
         return try scratch.makeText(scratch.builder)
+      }
+    }
+  }
+
+  private typealias PhoneBody = @Sendable (UnsafeBufferPointer<UInt8>, PhoneRegion?, ByteBuffer, TextScratch) -> Bool
+
+  private static func makePhone(_ site: FunctionSite, _ body: @escaping PhoneBody) throws(OhanaError) -> ExpressionFunction.Body {
+    var constant: PhoneRegion?
+    if let code = site.constantText(1) {
+      guard let region = PhoneRegion(code) else {
+        throw site.problem("'\(String(decoding: code, as: UTF8.self))' is no region", fix: "write two letters as in ISO 3166: 'US', 'DE'")
+      }
+      constant = region
+    }
+    let fixed = constant
+    let readsRegion = site.constants.count > 1 && site.constants[1] == nil
+    return { frame throws(OhanaError) in
+      let scratch = frame.scratch
+      for index in 0..<frame.count {
+        let value = frame.argument(0)[index]
+        scratch.builder.removeAll()
+        var region = fixed
+        if readsRegion { region = PhoneRegion(try scratch.textBytes(frame.argument(1)[index])) }
+        let isNumber = value.isNull ? false : body(try scratch.textBytes(value), region, scratch.builder, scratch.text)
+        frame.out[index] = isNumber ? try scratch.makeText(scratch.builder) : .null
       }
     }
   }

@@ -6,6 +6,8 @@ public struct RecordLayout: Sendable, Equatable {
     public var slot: Int
     /// `followsSource` only: the value is written where the record holds such a member, and never added to a record that does not.
     public var onlyReplaces = false
+    /// `followsSource` only: the value stands beside that of this slot, and only records that hold that one have it.
+    public var companion: Int?
     public init(name: [UInt8], slot: Int) { (self.name, self.slot) = (name, slot) }
   }
 

@@ -106,11 +106,22 @@ public struct RecordSchema: Sendable {
       if layout.renamed.contains(where: { $0.slot == slot }) { return slot }
       if let index = layout.entries.firstIndex(where: { $0.name == name.whole }) {
         layout.entries[index].onlyReplaces = false
+        layout.entries[index].companion = nil
       } else {
         layout.entries.append(.init(name: name.whole, slot: slot))
       }
     } else if !layout.entries.contains(where: { $0.name == name.whole }) {
       layout.entries.append(.init(name: name.whole, slot: slot))
+    }
+    return slot
+  }
+
+  /// The same for values that only records with a field of the source in slot `companion` get.
+  public mutating func slot(writing name: FieldName, beside companion: Int) throws(OhanaError) -> Int {
+    let isKnown = layout.entries.contains { $0.name == name.whole }
+    let slot = try slot(writing: name)
+    if !isKnown, layout.followsSource, let index = layout.entries.firstIndex(where: { $0.name == name.whole }) {
+      layout.entries[index].companion = companion
     }
     return slot
   }

@@ -5,7 +5,8 @@ public struct StageArguments: Sendable {
   public let stage: String
   /// What is no option, in order.
   public private(set) var positionals: [String] = []
-  private var given: [(name: String, value: String)] = []
+  /// The options in the order they are written.
+  public private(set) var given: [(name: String, value: String)] = []
   private let usage: String
 
   /// - Throws: `usage` for an unknown option (with the nearest one), a missing or unwanted value, an option given twice.

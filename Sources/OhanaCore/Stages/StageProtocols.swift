@@ -39,18 +39,22 @@ public struct StageTally: Sendable, Equatable, Codable {
   public var dropped = 0
   public var made = 0
   public var merged = 0
-  @inlinable public init(dropped: Int = 0, made: Int = 0, merged: Int = 0) {
+  /// What the stage has to tell beside the books, as ``PlannedStage/noteReason`` says.
+  public var noted = 0
+  @inlinable public init(dropped: Int = 0, made: Int = 0, merged: Int = 0, noted: Int = 0) {
     self.dropped = dropped
     self.made = made
     self.merged = merged
+    self.noted = noted
   }
   public static func += (a: inout StageTally, b: StageTally) {
     a.dropped += b.dropped
     a.made += b.made
     a.merged += b.merged
+    a.noted += b.noted
   }
   public static func - (a: StageTally, b: StageTally) -> StageTally {
-    StageTally(dropped: a.dropped - b.dropped, made: a.made - b.made, merged: a.merged - b.merged)
+    StageTally(dropped: a.dropped - b.dropped, made: a.made - b.made, merged: a.merged - b.merged, noted: a.noted - b.noted)
   }
 }
 
@@ -77,8 +81,12 @@ public protocol PlannedStage: Sendable {
   var memoryClass: MemoryClass { get }
   /// Why it drops records, for the books: `duplicate`, `not true`; nil if it never does.
   var dropReason: String? { get }
+  /// What the numbers that its tallies note are: `invalid numbers`; nil if it notes none.
+  var noteReason: String? { get }
   /// It may have enough before the input ends: what lies behind is not read then, and is no error.
   var mayStopReading: Bool { get }
+  /// It only lets records through or drops them, one by one, whatever the others are, and changes none: it becomes row-local steps.
+  var isPredicate: Bool { get }
   /// It writes records to an output beside the main one.
   var opensOutput: Bool { get }
   /// Resolves names against `schema`, changes the schema to what the stage's output looks like, and returns the steps that do it.
@@ -86,7 +94,9 @@ public protocol PlannedStage: Sendable {
 }
 
 extension PlannedStage {
+  public var noteReason: String? { nil }
   public var mayStopReading: Bool { false }
+  public var isPredicate: Bool { false }
   public var opensOutput: Bool { false }
 }
 

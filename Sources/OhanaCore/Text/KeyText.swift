@@ -20,6 +20,10 @@ public func appendKeyText(_ kind: EqualityKind, _ text: UnsafeBufferPointer<UInt
     dropProviderVariants(out, from: start)
     return true
   case .name: return appendNameKey(text, to: out, scratch: scratch)
+  case .phone(let region):
+    if PhoneNumbers.append(.e164, of: text, region: region, possibleOnly: true, to: out, scratch: scratch) { return true }
+    out.append(text)
+    return text.count > 0
   }
 }
 

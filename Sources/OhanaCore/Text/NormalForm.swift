@@ -7,7 +7,7 @@ public enum NormalForm: Sendable, Hashable {
   case nfc, nfkc, lower, upper
 
   /// Every form's word, for help and messages.
-  public static let words = ["space", "email", "email/provider", "name", "fold", "lower", "upper", "nfc", "nfkc"]
+  public static let words = ["space", "email", "email/provider", "phone", "phone/REGION", "name", "fold", "lower", "upper", "nfc", "nfkc"]
 
   /// - Throws: `usage`/`unknown-kind`, with the nearest one.
   public init(parsing word: String) throws(OhanaError) {
@@ -18,12 +18,12 @@ public enum NormalForm: Sendable, Hashable {
     case "lower": self = .lower
     case "upper": self = .upper
     default:
-      guard word != "exact", let kind = EqualityKind(rawValue: word) else {
+      guard word != "exact", word.hasPrefix("phone/") || EqualityKind.words.contains(word), word != "phone/REGION" else {
         let near = NearMiss.best(for: word, among: Self.words).map { "did you mean \($0)? " } ?? ""
         throw OhanaError(
           .usage, "unknown-kind", "'\(word)' is no normal form", fix: near + "there are " + Self.words.joined(separator: ", "))
       }
-      self = .key(kind)
+      self = .key(try EqualityKind(parsing: word))
     }
   }
 
@@ -32,6 +32,8 @@ public enum NormalForm: Sendable, Hashable {
   /// - Parameter text: decoded UTF-8, not inside `out` or `scratch`.
   public func append(_ text: UnsafeBufferPointer<UInt8>, to out: ByteBuffer, scratch: TextScratch) -> Bool {
     switch self {
+    case .key(.phone(let region)):
+      return PhoneNumbers.append(.e164, of: text, region: region, possibleOnly: true, to: out, scratch: scratch)
     case .key(let kind): return appendKeyText(kind, text, to: out, scratch: scratch)
     case .space:
       appendSpaced(text, to: out, scratch: scratch)

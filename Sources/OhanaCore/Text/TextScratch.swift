@@ -13,6 +13,9 @@ public final class TextScratch: @unchecked Sendable {  // because it belongs to 
   final var nameWords = Storage<NameWord>()
   final var nameWordCount = 0
 
+  /// Made where it is needed first.
+  private(set) final lazy var phones = PhoneMemo()
+
   public init() {}
 
   typealias Transform = (UnsafePointer<UInt16>?, Int32, UnsafeMutablePointer<UInt16>?, Int32) -> Int32

@@ -313,6 +313,7 @@ public final class PipelineRunner: Sendable {
           let parents = Set(kept.map { batch.parent(of: Int($0)) }).count
           tally = StageTally(dropped: input - parents, made: kept.count - parents)
         }
+        tally.noted = batch.stepCounts[step].tally.noted
         batch.stepCounts[step].input = input
         batch.stepCounts[step].output = kept.count
         batch.stepCounts[step].tally = tally

@@ -46,6 +46,9 @@ public struct RunBooks: Sendable, Equatable, Codable {
     public var dropReason: String?
     /// Records that became part of those it made.
     public var merged = 0
+    /// What it has to tell beside the books, and what that is.
+    public var noted = 0
+    public var noteReason: String?
     /// Time spent in it, all threads together.
     public var seconds = 0.0
     /// in + made = out + dropped + merged
@@ -131,11 +134,12 @@ extension RunBooks {
     written = counts.steps[sink].input
     for (index, stage) in planned.enumerated() {
       let own = steps.indices.filter { steps[$0].stage == index && steps[$0].isCounted }
-      var book = Stage(text: stage.text, dropReason: stage.dropReason)
+      var book = Stage(text: stage.text, dropReason: stage.dropReason, noteReason: stage.noteReason)
       for step in own {
         book.made += counts.steps[step].tally.made
         book.dropped += counts.steps[step].tally.dropped
         book.merged += counts.steps[step].tally.merged
+        book.noted += counts.steps[step].tally.noted
         book.seconds += Double(counts.steps[step].nanoseconds) / 1e9
       }
       if let first = own.first, let last = own.last {

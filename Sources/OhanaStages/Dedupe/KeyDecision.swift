@@ -9,6 +9,10 @@ enum KeepRule: Sendable, Equatable {
   case none
   /// Everybody whose key is not in the list that came first.
   case unlisted
+  /// Everybody whose key is in the list that came first.
+  case listed
+
+  var isOfList: Bool { self == .unlisted || self == .listed }
 }
 
 /// Decides on the keys of one log, or one part of it, in two passes: the first finds each key's survivor, the second tells of the others.
@@ -45,7 +49,7 @@ enum KeyDecision {
         let entry = next.loadUnaligned(as: KeyLogEntry.self)
         let rank = next + KeyLogEntry.size
         next = rank + Int(entry.rankLength)
-        if rule == .unlisted, entry.position != KeyLogEntry.listed { continue }
+        if rule.isOfList, entry.position != KeyLogEntry.listed { continue }
         let slot = find(entry.fingerprint, table.base, capacity - 1)
         var best = table.base[slot]
         let isNew = best.fingerprint.isNone
@@ -94,11 +98,13 @@ enum KeyDecision {
       while next < end {
         let entry = next.loadUnaligned(as: KeyLogEntry.self)
         next += KeyLogEntry.size + Int(entry.rankLength)
-        if rule == .unlisted, entry.position == KeyLogEntry.listed { continue }
+        if rule.isOfList, entry.position == KeyLogEntry.listed { continue }
         let best = table.base[find(entry.fingerprint, table.base, capacity - 1)]
         switch rule {
         case .unlisted:
           if !best.fingerprint.isNone { try drops.append(entry.position, nil) }
+        case .listed:
+          if best.fingerprint.isNone { try drops.append(entry.position, nil) }
         case .none:
           if best.count > 1 { try drops.append(entry.position, nil) }
         case .first, .last, .best:
@@ -114,7 +120,7 @@ enum KeyDecision {
     _ entry: KeyLogEntry, _ rank: UnsafeRawPointer, over best: Slot, _ ranks: ByteBuffer, _ rule: KeepRule
   ) -> Bool {
     switch rule {
-    case .first, .none, .unlisted: return false
+    case .first, .none, .unlisted, .listed: return false
     case .last: return true
     case .best:
       return compareKeys(

@@ -28,6 +28,7 @@ public struct FilterStage: PlannedStage {
   public var text: String { "filter \(expression.text)" }
   public var memoryClass: MemoryClass { .streaming }
   public var dropReason: String? { "not true" }
+  public var isPredicate: Bool { true }
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     [.row(FilterStep(expression: try expression.bind(&schema)))]

@@ -81,11 +81,17 @@ private final class Skipper: OrderedStage, @unchecked Sendable {  // because one
   func finish() throws -> (any BatchSource)? { nil }
 }
 
-private final class Limiter: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+/// Passes the first records.
+final class Limiter: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
   private var left: Int
+  private let stops: Bool
   private var dropped = 0
 
-  init(_ count: Int) { left = count }
+  /// - Parameter stops: what lies behind them need not be read.
+  init(_ count: Int, stops: Bool = true) {
+    left = count
+    self.stops = stops
+  }
 
   var tally: StageTally { StageTally(dropped: dropped) }
 
@@ -94,7 +100,7 @@ private final class Limiter: OrderedStage, @unchecked Sendable {  // because one
     dropped += batch.selectedCount - count
     batch.selectedCount = count
     left -= count
-    return left == 0 ? .passAndStop : .pass
+    return left == 0 && stops ? .passAndStop : .pass
   }
 
   func finish() throws -> (any BatchSource)? { nil }

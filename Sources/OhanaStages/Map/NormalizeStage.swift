@@ -7,8 +7,8 @@ public struct NormalizeStage: PlannedStage {
     text: """
       Rewrites the texts of the fields named, in place: 'space' (the default) trims white space and makes its runs one blank; 'email' trims and \
       lower-cases an address, 'email/provider' also drops what gmail.com ignores; 'name' folds a name, drops punctuation and titles and turns \
-      'Last, First'; 'fold' drops case and accents; 'lower', 'upper', 'nfc' and 'nfkc' do what they say. The texts are those that keys of the same \
-      kinds compare. A text that has no such form (an address without @) stays as it is, and so do values that are no text.
+      'Last, First'; 'phone' and 'phone/REGION' write E.164; 'fold' drops case and accents; 'lower', 'upper', 'nfc' and 'nfkc' do what they say. The texts are those that keys of the same \
+      kinds compare. A text that has no such form (an address without @, no phone number) stays as it is, and so do values that are no text.
       """,
     options: [
       .init("--into", "NAME", "write the result into this field and leave the first one alone; null where there is no normal form")

@@ -59,6 +59,7 @@ public struct RequireStage: PlannedStage {
   }
   public var memoryClass: MemoryClass { .streaming }
   public var dropReason: String? { "missing" }
+  public var isPredicate: Bool { true }
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     var slots: [Int] = []

@@ -1,9 +1,10 @@
 internal import OhanaCore
 
-/// Drops the records whose fingerprint is in a list. A list that fits the share is a set to look into; with a longer one, records and keys
+/// Drops the records whose fingerprint is in a list, or those whose is not. A list that fits the share is a set to look into; with a longer one, records and keys
 /// are logged and decided by parts of the hash at the end.
 final class Suppressor: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
   private let context: StageContext
+  private let keepsListed: Bool
   private var list: ListFingerprints?
   private var set: FingerprintSet?
   private var logs: (records: RecordLog, keys: KeyLog)?
@@ -11,8 +12,10 @@ final class Suppressor: OrderedStage, @unchecked Sendable {  // because one piec
   private var dropped = 0
   private let item = ByteBuffer()
 
-  init(_ context: StageContext, _ list: ListFingerprints) {
+  /// - Parameter keepsListed: drop what is not in the list, records without a fingerprint too, instead of what is.
+  init(_ context: StageContext, _ list: ListFingerprints, keepsListed: Bool = false) {
     self.context = context
+    self.keepsListed = keepsListed
     self.list = list
   }
 
@@ -38,7 +41,8 @@ final class Suppressor: OrderedStage, @unchecked Sendable {  // because one piec
       for ahead in index..<end { set.prefetch(fingerprints[ahead]) }
       while index < end {
         selection[kept] = selection[index]
-        kept &+= fingerprints[index].isNone || !set.contains(fingerprints[index]) ? 1 : 0
+        let isListed = !fingerprints[index].isNone && set.contains(fingerprints[index])
+        kept &+= isListed == keepsListed ? 1 : 0
         index &+= 1
       }
     }
@@ -71,6 +75,10 @@ final class Suppressor: OrderedStage, @unchecked Sendable {  // because one piec
     let packer = RecordPacker(context.payload)
     for index in 0..<batch.selectedCount {
       let fingerprint = batch.fingerprints[index]
+      if fingerprint.isNone, keepsListed {
+        dropped += 1
+        continue
+      }
       if !fingerprint.isNone {
         let position = UInt64(logs.records.count)
         try logs.keys.append(KeyLogEntry(fingerprint: fingerprint, position: position, ordinal: 0, source: 0, rankLength: 0), rank: nil)
@@ -86,7 +94,7 @@ final class Suppressor: OrderedStage, @unchecked Sendable {  // because one piec
     guard let logs else { return nil }
     self.logs = nil
     let drops = DropList(spill: context.spill, budget: max(4096, context.memory.bytes / 8))
-    try logs.keys.decide(.unlisted, tableBudget: context.memory.bytes / 4, into: drops)
+    try logs.keys.decide(keepsListed ? .listed : .unlisted, tableBudget: context.memory.bytes / 4, into: drops)
     self.drops = drops
     return try SurvivorSource(logs.records, drops, nil, context)
   }

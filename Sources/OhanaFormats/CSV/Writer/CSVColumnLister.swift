@@ -111,6 +111,7 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
         for index in 0..<layout.entries.count
         where pending > 0 && !isAppended[index] && !layout.entries[index].onlyReplaces
           && !row[layout.entries[index].slot].flags.contains(.inSource)
+          && layout.entries[index].companion.map({ row[$0].flags.contains(.inSource) }) ?? true
         {
           isAppended[index] = true
           pending -= 1

@@ -1,0 +1,182 @@
+internal import OhanaCore
+
+/// Formats the phones of each record; see ``PhoneStage``.
+struct PhoneStep: RowStage {
+  struct Column: Sendable {
+    var slot: Int
+    /// A slot for each format; none where it takes the value's place.
+    var targets: [Int]
+  }
+  let region: PhoneRegion?
+  let formats: [PhoneFormat]
+  let keepsInvalid: Bool
+  let replaces: Bool
+  let columns: [Column]
+  let list: Int?
+  let tags: Int?
+  let isColumnar: Bool
+  let pool = ScratchPool { Scratch() }
+
+  final class Scratch: @unchecked Sendable {  // because the pool lends it to one piece of work at a time
+    let text = TextScratch()
+    let decoded = ByteBuffer()
+    let keys = ByteBuffer()
+    let number = ByteBuffer()
+    let list = ByteBuffer()
+    var isInvalid = false
+    var invalidCount = 0
+  }
+
+  func process(_ batch: RecordBatch) throws -> StageTally {
+    let scratch = pool.take()
+    defer {
+      scratch.list.recycle(limit: 1 << 20)
+      pool.give(scratch)
+    }
+    scratch.invalidCount = 0
+    let tag = Array(PhoneStage.tag.utf8)
+    for index in 0..<batch.selectedCount {
+      let record = Int(batch.selection[index])
+      scratch.isInvalid = false
+      for column in columns { try format(column, record, batch, scratch) }
+      if let list, batch.field(list, of: record).kind == .array { try formatList(list, record, batch, scratch) }
+      guard scratch.isInvalid, let tags else { continue }
+      let field = batch.field(tags, of: record)
+      if TagList.contains(tag, field, in: batch, scratch.decoded) { continue }
+      let kind = TagList.append(tag, to: field, in: batch, isColumn: isColumnar, into: scratch.number, scratch.decoded)
+      try batch.write(scratch.number.bytes, kind, to: tags, of: record)
+    }
+    return StageTally(noted: scratch.invalidCount)
+  }
+
+  /// The text of a phone's value, if it is one that can be looked at.
+  private func text(of value: FieldSpan, _ batch: RecordBatch, _ scratch: Scratch) -> UnsafeBufferPointer<UInt8>? {
+    guard value.kind == .string || value.kind == .number, !value.isHollow(in: batch) else { return nil }
+    return batch.text(of: value, scratch: scratch.decoded)
+  }
+
+  /// Whether the number is a possible one; counts those that are not.
+  private func isValid(_ text: UnsafeBufferPointer<UInt8>, _ scratch: Scratch) -> Bool {
+    if PhoneNumbers.isPossible(text, region: region, scratch: scratch.text) { return true }
+    scratch.isInvalid = true
+    scratch.invalidCount += 1
+    return false
+  }
+
+  private func write(_ format: PhoneFormat, _ text: UnsafeBufferPointer<UInt8>, _ scratch: Scratch) -> Bool {
+    scratch.number.removeAll()
+    return PhoneNumbers.append(format, of: text, region: region, possibleOnly: false, to: scratch.number, scratch: scratch.text)
+  }
+
+  private func format(_ column: Column, _ record: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
+    guard let first = text(of: batch.field(column.slot, of: record), batch, scratch) else { return }
+    if !isValid(first, scratch), !keepsInvalid {
+      return batch.overlay(column.slot, of: record, offset: 0, length: 0, kind: isColumnar ? .null : .missing, inPlace: true)
+    }
+    for (index, format) in formats.enumerated() {
+      // Anew each time: the arena may have moved.
+      guard let text = text(of: batch.field(column.slot, of: record), batch, scratch), write(format, text, scratch) else { return }
+      if replaces {
+        if !scratch.number.bytes.elementsEqual(text) {
+          try batch.write(scratch.number.bytes, .string, to: column.slot, of: record, inPlace: true)
+        }
+      } else {
+        try batch.write(scratch.number.bytes, .string, to: column.targets[index], of: record)
+      }
+    }
+  }
+
+  /// Writes the list anew, with the numbers in its entries, if there are any.
+  private func formatList(_ list: Int, _ record: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
+    let out = scratch.list
+    out.removeAll()
+    var copied = Int(batch.field(list, of: record).offset)
+    var hasChanged = false
+    var isFirst = true
+    var entries = ListedFields(list, of: record, in: batch)
+    while let entry = entries.next(scratch.keys) {
+      let start = entry.span.jsonStart
+      if entry.type == .phone, let text = text(of: entry.value, batch, scratch) {
+        let isInvalid = !isValid(text, scratch)
+        if isInvalid, !keepsInvalid {
+          // With the comma in front of it; that behind it goes with the next one, if it was the first.
+          if isFirst { out.append(batch.arena.base + copied, count: start - copied) }
+          copied = entry.span.jsonEnd
+          if isFirst { copied = skipComma(copied, batch) }
+          hasChanged = true
+          continue
+        }
+        let base = UnsafePointer(batch.arena.base)
+        out.append(base + copied, count: start - copied)
+        copied = start
+        if try writeEntry(entry, text, base, batch, scratch) {
+          copied = entry.span.jsonEnd
+          hasChanged = true
+        }
+      }
+      out.append(batch.arena.base + copied, count: entry.span.jsonEnd - copied)
+      copied = entry.span.jsonEnd
+      isFirst = false
+    }
+    guard hasChanged else { return }
+    let field = batch.field(list, of: record)
+    out.append(batch.arena.base + copied, count: Int(field.offset + field.length) - copied)
+    try batch.write(out.bytes, .array, to: list, of: record, inPlace: true)
+  }
+
+  private func skipComma(_ offset: Int, _ batch: RecordBatch) -> Int {
+    let base = UnsafePointer(batch.arena.base)
+    let comma = JSONScanner.skipWhitespace(base, offset)
+    return base[comma] == UInt8(ascii: ",") ? JSONScanner.skipWhitespace(base, comma + 1) : offset
+  }
+
+  /// Appends the entry with its numbers. Returns false, with nothing appended, where it has none.
+  private func writeEntry(
+    _ entry: ListedFields.Entry, _ text: UnsafeBufferPointer<UInt8>, _ base: UnsafePointer<UInt8>, _ batch: RecordBatch, _ scratch: Scratch
+  ) throws -> Bool {
+    let out = scratch.list
+    if replaces {
+      guard write(formats[0], text, scratch), !scratch.number.bytes.elementsEqual(text) else { return false }
+      let (start, end) = (entry.value.jsonStart, entry.value.jsonEnd)
+      out.append(base + entry.span.jsonStart, count: start - entry.span.jsonStart)
+      JSONEscaping.appendQuoted(scratch.number.bytes, to: out)
+      out.append(base + end, count: entry.span.jsonEnd - end)
+      return true
+    }
+    guard write(formats[0], text, scratch) else { return false }
+    var end = entry.span.jsonEnd - 1  // the brace
+    while base[end - 1] <= 0x20 { end -= 1 }
+    appendMembers(of: entry, upTo: end, base, scratch)
+    for format in formats {
+      guard write(format, text, scratch) else { continue }
+      out.append(",\"phone.")
+      out.append(format.rawValue)
+      out.append("\":")
+      JSONEscaping.appendQuoted(scratch.number.bytes, to: out)
+    }
+    out.append(base + end, count: entry.span.jsonEnd - end)
+    return true
+  }
+
+  /// Appends the entry up to its closing brace, less the members that are written anew.
+  private func appendMembers(of entry: ListedFields.Entry, upTo end: Int, _ base: UnsafePointer<UInt8>, _ scratch: Scratch) {
+    let out = scratch.list
+    var members = JSONMembers(of: entry.span, in: base)
+    var copied = entry.span.jsonStart
+    while let member = members.next() {
+      let key = member.key(in: base, scratch: scratch.keys)
+      guard formats.contains(where: { key.elementsEqual("phone.\($0.rawValue)".utf8) }) else { continue }
+      // Not the first one, which a phone's type or value is in front of, or is behind: take the comma in front.
+      var before = member.keyOffset - 1
+      while before > copied, base[before - 1] <= 0x20 { before -= 1 }
+      let hasComma = before > copied && base[before - 1] == UInt8(ascii: ",")
+      out.append(base + copied, count: (hasComma ? before - 1 : before) - copied)
+      copied = member.value.jsonEnd
+      if !hasComma {
+        let comma = JSONScanner.skipWhitespace(base, copied)
+        if base[comma] == UInt8(ascii: ",") { copied = comma + 1 }
+      }
+    }
+    if copied < end { out.append(base + copied, count: end - copied) }
+  }
+}

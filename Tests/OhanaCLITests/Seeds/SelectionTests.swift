@@ -1,0 +1,83 @@
+import Foundation
+import OhanaTestSupport
+import Testing
+
+/// SEEDS O-80 to O-88 in batch form: the whole stream is one attempt.
+@Suite("select: SEEDS O-80 to O-88") struct SelectionTests {
+  static let people = ["A", "B", "C", "D"].map { "{\"id\":\"\($0)\"}\n" }.joined()
+
+  private func status(_ words: [String], _ input: String = people, lines: Int = 0) throws {
+    let folder = try Workdir()
+    try folder.write("in.ndjson", input)
+    for setting in Conformance.settings {
+      let result = try folder.run(["run", "in.ndjson", "-o", "out.ndjson"] + setting + ["then", "select"] + words)
+      #expect(result.status == 8, "\(words) \(result.err)")
+      #expect(!folder.exists("out.ndjson") && result.err.split(separator: "\n").count == 1)
+      #expect(folder.isTemporaryEmpty)
+    }
+    let piped = try folder.run(["run", "in.ndjson", "then", "select"] + words)
+    #expect(piped.status == 8 && piped.lines.count == lines, "\(words)")
+  }
+
+  @Test("O-84 SEL: an attempt over the maximum is refused as a whole, with exit 8 and nothing selected") func refuse() throws {
+    try status(["--max", "3"])
+    try status(["--max", "1", "--on-exceed", "refuse"])
+    try Conformance.expect(Self.people, ["select", "--max", "4"], gives: ["A", "B", "C", "D"])
+    try Conformance.expect(Self.people, ["select", "--max", "9"], gives: ["A", "B", "C", "D"])
+  }
+
+  @Test("O-84 SEL: no maximum is 0") func unlimited() throws {
+    try Conformance.expect(Self.people, ["select", "--max", "0"], gives: ["A", "B", "C", "D"])
+  }
+
+  @Test("O-84 SEL: trim keeps the first, stop reads no further") func trim() throws {
+    try Conformance.expect(Self.people, ["select", "--max", "2", "--on-exceed", "trim"], gives: ["A", "B"])
+    let folder = try Workdir()
+    try folder.write("in.ndjson", "{\"id\":\"A\"}\n{\"id\":\"B\"}\nbroken\n")
+    #expect(try folder.run(["select", "--max", "2", "--on-exceed", "stop", "in.ndjson"]).text == "{\"id\":\"A\"}\n{\"id\":\"B\"}\n")
+    #expect(try folder.run(["select", "--max", "2", "--on-exceed", "trim", "in.ndjson"]).status == 3)
+  }
+
+  @Test("O-85 SEL: fewer than the minimum is exit 8") func minimum() throws {
+    try status(["--min", "5"], lines: 4)
+    try Conformance.expect(Self.people, ["select", "--min", "4"], gives: ["A", "B", "C", "D"])
+    try Conformance.expect("", ["select", "--min", "0"], gives: "")
+    try status(["--min", "1"], "")
+  }
+
+  @Test("O-86, O-87 SEL: filters work in the order they are written") func order() throws {
+    let input = "{\"id\":\"n\"}\n{\"id\":\"p\",\"phone\":\"1\"}\n"
+    try Conformance.expect(input, ["select", "--require-type", "phone", "--max", "1"], gives: ["p"])
+    try status(["--max", "1", "--require-type", "phone"], input)
+  }
+
+  @Test("O-28, O-88 SEL: a saved selection is applied by id, with a list that spills too") func ids() throws {
+    let folder = try Workdir()
+    var people = ""
+    for id in 0..<60000 { people += "{\"id\":\"\(id)\",\"pad\":\"\(String(repeating: "x", count: id % 40))\"}\n" }
+    people += "{\"pad\":\"no id\"}\n{\"id\":null}\n"
+    try folder.write("in.ndjson", people)
+    try folder.write("ids.txt", (0..<40000).map { "\($0 * 3)\n" }.joined())
+    for setting in Conformance.settings {
+      let result = try folder.run(["run", "in.ndjson"] + setting + ["then", "select", "--ids", "ids.txt", "then", "keep", "id"])
+      #expect(result.status == 0, "\(result.err)")
+      #expect(result.lines == (0..<20000).map { "{\"id\":\"\($0 * 3)\"}" }, "\(setting)")
+    }
+    let saved = try folder.run(["run", "in.ndjson", "-o", "chosen.csv", "then", "limit", "2", "then", "keep", "id"])
+    #expect(saved.status == 0)
+    #expect(try folder.run(["run", "in.ndjson", "then", "select", "--ids", "chosen.csv"]).lines.count == 2)
+    #expect(try folder.run(["run", "in.ndjson", "then", "select", "--ids", "none.csv"]).status == 4)
+  }
+
+  @Test(
+    "mistakes are usage errors",
+    arguments: [
+      [], ["--max"], ["--max", "-1"], ["--on-exceed", "trim", "--min", "1"], ["--max", "1", "--on-exceed", "x"],
+      ["--by", "id", "--max", "2"], ["--require-type", "fax"],
+    ] as [[String]])
+  func usage(words: [String]) throws {
+    let folder = try Workdir()
+    try folder.write("in.ndjson", Self.people)
+    #expect(try folder.run(["run", "in.ndjson", "then", "select"] + words).status == 2)
+  }
+}
