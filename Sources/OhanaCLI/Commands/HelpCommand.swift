@@ -28,6 +28,7 @@ enum HelpCommand {
 enum VersionCommand {
   static func run() -> Int32 {
     Terminal.print("ohana \(Version.current)")
+    Terminal.print("phone number metadata \(PhoneNumbers.metadataVersion)")
     return 0
   }
 }
