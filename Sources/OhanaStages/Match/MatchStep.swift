@@ -77,7 +77,7 @@ struct MatchStep: RowStage {
 
   private func write(_ score: Int, to target: Target, of record: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
     scratch.decoded.removeAll()
-    scratch.decoded.append(String(score))
+    scratch.decoded.append(string: String(score))
     if target.isField { return try batch.write(scratch.decoded.bytes, .number, to: target.slot, of: record) }
     let offset = batch.arena.count
     batch.arena.append(scratch.decoded.bytes)

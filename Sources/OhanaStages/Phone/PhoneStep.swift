@@ -150,7 +150,7 @@ struct PhoneStep: RowStage {
     for format in formats {
       guard write(format, text, scratch) else { continue }
       out.append(",\"phone.")
-      out.append(format.rawValue)
+      out.append(string: format.rawValue)
       out.append("\":")
       JSONEscaping.appendQuoted(scratch.number.bytes, to: out)
     }
