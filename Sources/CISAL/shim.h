@@ -4,8 +4,8 @@
 
 /// Sizes of the work buffers are macros with arithmetic, which Swift cannot import.
 enum {
-  ohana_isal_level1_buffer = ISAL_DEF_LVL1_DEFAULT,
-  ohana_isal_level2_buffer = ISAL_DEF_LVL2_DEFAULT,
+  ohana_isal_level1_buffer = ISAL_DEF_LVL1_EXTRA_LARGE,
+  ohana_isal_level2_buffer = ISAL_DEF_LVL2_EXTRA_LARGE,
 };
 
 /// Bytes decoded that the last call of `isal_inflate` found no room for.
