@@ -215,26 +215,29 @@ def versions(options):
 
 
 def ratio(results, name):
-    """How many times longer than ohana; Python peers without interpreter and imports, which favours them."""
+    """How many times as long as ohana the whole command takes, from start to exit."""
     ours, other = results.get("ohana", {}), results.get(name, {})
-    return other["work"] / ours["wall"] if "wall" in ours and "work" in other else None
+    return other["wall"] / ours["wall"] if "wall" in ours and "wall" in other else None
 
 
 def table(job, results):
     floor = results.get("floor", {}).get("wall")
     lines = [
         f"### {JOBS[job][0]}", "",
-        "| tool | median s | fastest–slowest | without start-up | CPU s | peak MiB | output bytes | ÷ ohana | ÷ floor |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "| tool | median s | fastest–slowest | ÷ ohana | without start-up | ÷ ohana | CPU s | peak MiB | output bytes | ÷ floor |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for name, r in results.items():
         if "wall" not in r:
-            lines.append(f"| {TITLES[name]} | not counted: {r.get('fault', 'not timed')[:120]} | | | | | | | |")
+            lines.append(f"| {TITLES[name]} | not counted: {r.get('fault', 'not timed')[:120]} | | | | | | | | |")
             continue
-        times = ratio(results, name)
-        lines.append(
-            f"| {TITLES[name]} | {r['wall']:.2f} | {r['fastest']:.2f}–{r['slowest']:.2f} | {r['work']:.2f} | {r['cpu']:.2f} | {r['peakMiB']:.0f}"
-            f" | {r['outputBytes']:,} | {f'{times:.2f}' if times else '–'} | {f'''{r['wall'] / floor:.2f}''' if floor else '–'} |")
+        times, own = ratio(results, name), results.get("ohana", {}).get("wall")
+        cells = [
+            TITLES[name], f"{r['wall']:.2f}", f"{r['fastest']:.2f}–{r['slowest']:.2f}", f"{times:.2f}" if times else "–", f"{r['work']:.2f}",
+            f"{r['work'] / own:.2f}" if own else "–", f"{r['cpu']:.2f}", f"{r['peakMiB']:.0f}", f"{r['outputBytes']:,}",
+            f"{r['wall'] / floor:.2f}" if floor else "–",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     return lines + [""]
 
 
@@ -243,8 +246,8 @@ def report(facts, data_text, all_results, options, verdicts):
         "## Peers", "",
         f"{facts['date']}, commit {facts['commit']}: {facts['machine']}.", "",
         f"{data_text} Median of {options.runs} runs in turns (ohana, DuckDB, Polars, … ohana, …); every output was checked first.",
-        "“Without start-up” leaves out the interpreter and imports of Python peers; `÷ ohana` uses it, in their favour, against the whole time"
-        " of ohana. Peak is that of the largest process. Sorts: ohana orders by CLDR root, peers by bytes.", "",
+        "`÷ ohana` compares whole commands, from start to exit. “Without start-up” leaves out the interpreter and imports of Python peers, and"
+        " is compared with the whole time of ohana behind it. Peak is that of the largest process. Sorts: ohana orders by CLDR root, peers by bytes.", "",
         "Versions: " + ", ".join(f"{k} {v}" for k, v in facts.items() if k not in ("date", "commit", "machine")) + ".", "",
         f"Command: `Benchmarks/peers/run.py --rows {options.rows} --runs {options.runs} --seed {options.seed}`", "",
     ]
