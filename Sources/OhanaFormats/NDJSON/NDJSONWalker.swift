@@ -192,6 +192,12 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
 
   /// Walks the lines in `start ..< end`. Returns false, with nothing done, if the text has a fault that the index sees.
   private func walk(_ batch: RecordBatch, from start: Int, to end: Int) -> Bool {
+    plan.wantsMembers
+      ? walk(batch, from: start, to: end, ListingMembers.self) : walk(batch, from: start, to: end, PassingMembers.self)
+  }
+
+  /// One copy of the loop for each kind of plan: it needs every register there is.
+  private func walk<Work: NDJSONWork>(_ batch: RecordBatch, from start: Int, to end: Int, _: Work.Type) -> Bool {
     let base = UnsafePointer(batch.arena.base)
     let text = base + start
     let length = end - start
@@ -214,7 +220,7 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
     let indexes = UnsafePointer(found)
 
     let slotCount = batch.slotCount
-    let wantsMembers = plan.wantsMembers
+    let wantsMembers = Work.listsMembers
     let maxRecordBytes = plan.maxRecordBytes
     var recordCount = batch.recordCount
     var recordCapacity = recordCount + 256
@@ -661,6 +667,11 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
     accept(batch)
   }
 }
+
+/// What a walk does with members that have no slot, known to the compiler.
+private protocol NDJSONWork { static var listsMembers: Bool { get } }
+private enum ListingMembers: NDJSONWork { static var listsMembers: Bool { true } }
+private enum PassingMembers: NDJSONWork { static var listsMembers: Bool { false } }
 
 extension Reject.Reason {
   init(_ reason: JSONFault.Reason) {
