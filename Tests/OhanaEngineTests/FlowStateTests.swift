@@ -41,7 +41,11 @@ private struct Simulation {
     var processed = Array(repeating: 0, count: nodes.count)
     var pending: [FlowState.Action] = []
     var runningOrdered = Set<Int>()
-    func take(_ actions: [FlowState.Action], _ pending: inout [FlowState.Action]) {
+    func take(_ event: (inout FlowState) -> Void) {
+      event(&flow)
+      let actions = withUnsafeTemporaryAllocation(of: FlowState.Action.self, capacity: flow.maxActions) { buffer in
+        Array(buffer[..<flow.takeActions(into: buffer)])
+      }
       for action in actions {
         switch action {
         case .complete:
@@ -58,12 +62,12 @@ private struct Simulation {
       }
       maxOutstanding = max(maxOutstanding, pending.count)
     }
-    take(flow.start(), &pending)
+    take { $0.start() }
     var events = 0
     while !pending.isEmpty {
       events += 1
       try #require(events < 100_000, "the pipeline does not come to an end")
-      if events == failAt { take(flow.fail(), &pending) }
+      if events == failAt { take { $0.fail() } }
       let action = pending.remove(at: random(below: pending.count))
       switch action {
       case .fillFromSource(let batch):
@@ -74,7 +78,7 @@ private struct Simulation {
         } else {
           inUse.remove(batch)
         }
-        take(flow.sourceFilled(batch: batch, hasMore: hasMore), &pending)
+        take { $0.sourceFilled(batch: batch, hasMore: hasMore) }
       case .fillFromTail(let node, let batch):
         let hasMore = tails[node] > 0
         if hasMore {
@@ -83,23 +87,23 @@ private struct Simulation {
         } else {
           inUse.remove(batch)
         }
-        take(flow.tailFilled(node: node, batch: batch, hasMore: hasMore), &pending)
+        take { $0.tailFilled(node: node, batch: batch, hasMore: hasMore) }
       case .process(let node, let batch):
         switch nodes[node] {
-        case .row: take(flow.rowDone(node: node, batch: batch), &pending)
+        case .row: take { $0.rowDone(node: node, batch: batch) }
         case .ordered(let ordered):
           runningOrdered.remove(node)
           seen[node].append(value[batch])
           processed[node] += 1
           let result: FlowState.OrderedResult =
             ordered.consumes ? .consumed : ordered.stopsAfter == processed[node] ? .passAndStop : .pass
-          take(flow.orderedDone(node: node, batch: batch, result: result), &pending)
+          take { $0.orderedDone(node: node, batch: batch, result: result) }
         }
       case .recycle(let batch, let counts):
         #expect(inUse.remove(batch) != nil, "a batch is recycled once")
         if counts { delivered.append(value[batch]) }
-        take(flow.recycled(batch: batch), &pending)
-      case .finish(let node): take(flow.finished(node: node, hasTail: tails[node] > 0), &pending)
+        take { $0.recycled(batch: batch) }
+      case .finish(let node): take { $0.finished(node: node, hasTail: tails[node] > 0) }
       default: break
       }
     }

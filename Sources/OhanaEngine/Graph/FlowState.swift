@@ -5,6 +5,9 @@
 /// held back) first needs a free one. That is the back-pressure, and it is why nothing in here can grow.
 ///
 /// Only one producer is active at a time: a node streams out only behind its own end of input.
+///
+/// An event adds to the actions, which are taken from it at once. Everything is kept in plain numbers, so that an event neither allocates
+/// nor counts references.
 struct FlowState: Sendable {
   enum NodeKind: Sendable { case row, ordered }
 
@@ -28,8 +31,8 @@ struct FlowState: Sendable {
 
   private struct Node {
     let kind: NodeKind
-    /// Batches waiting: for a row node in any order, for an ordered node by sequence number.
-    var waiting: [Int: Int] = [:]
+    /// Batches that wait for it, see ``FlowState/place``.
+    var waiting = 0
     var running = 0
     /// Ordered: sequence number wanted next. Row: batches done.
     var done = 0
@@ -44,7 +47,10 @@ struct FlowState: Sendable {
 
   private var nodes: [Node]
   private var free: [Int]
+  /// By batch: its number in the stream, which says whose turn it is in an ordered node.
   private var sequence: [Int]
+  /// By batch: the node it waits for, or -1.
+  private var place: [Int]
   private var producer = Producer.source
   private var isProducing = false
   private var produced = 0
@@ -54,18 +60,36 @@ struct FlowState: Sendable {
   private var isComplete = false
   /// Nodes before this one were stopped early.
   private var stoppedBefore = 0
+  /// What the last events asked for.
+  private var actions: [Action] = []
 
   init(nodes kinds: [NodeKind], batches: Int) {
     precondition(batches > 0 && !kinds.isEmpty, "a pipeline needs a node and a batch")
     nodes = kinds.map { Node(kind: $0) }
     free = Array((0..<batches).reversed())
     sequence = Array(repeating: 0, count: batches)
+    place = Array(repeating: -1, count: batches)
+    actions.reserveCapacity(maxActions)
   }
 
-  mutating func start() -> [Action] { advance() }
+  /// The most actions that one event asks for: each batch given up or handed out, a `finish` for each node, the producer's, the end.
+  var maxActions: Int { 2 * sequence.count + nodes.count + 2 }
+
+  /// Moves the actions asked for into `target`, in order, and returns their number.
+  mutating func takeActions(into target: UnsafeMutableBufferPointer<Action>) -> Int {
+    let count = actions.count
+    precondition(count <= target.count, "an event asked for more than it can")
+    for index in 0..<count { target.initializeElement(at: index, to: actions[index]) }
+    actions.removeAll(keepingCapacity: true)
+    return count
+  }
+
+  // MARK: Events
+
+  mutating func start() { advance() }
 
   /// The source filled the batch (`hasMore`), or had nothing more and left it untouched.
-  mutating func sourceFilled(batch: Int, hasMore: Bool) -> [Action] {
+  mutating func sourceFilled(batch: Int, hasMore: Bool) {
     outstanding -= 1
     isProducing = false
     let isWanted = if case .source = producer { true } else { false }  // else stopped or failed meanwhile
@@ -80,10 +104,11 @@ struct FlowState: Sendable {
     guard isWanted else { return discard(batch) }
     sequence[batch] = produced
     produced += 1
-    return deliver(batch, to: 0) + advance()
+    deliver(batch, to: 0)
+    advance()
   }
 
-  mutating func tailFilled(node: Int, batch: Int, hasMore: Bool) -> [Action] {
+  mutating func tailFilled(node: Int, batch: Int, hasMore: Bool) {
     outstanding -= 1
     isProducing = false
     let isWanted = if case .tail(node) = producer { true } else { false }
@@ -96,87 +121,88 @@ struct FlowState: Sendable {
       return advance()
     }
     guard isWanted else { return discard(batch) }
-    return emit(batch, from: node) + advance()
+    emit(batch, from: node)
+    advance()
   }
 
-  mutating func rowDone(node: Int, batch: Int) -> [Action] {
+  mutating func rowDone(node: Int, batch: Int) {
     outstanding -= 1
     nodes[node].running -= 1
     if hasFailed || node < stoppedBefore { return discard(batch) }
     nodes[node].done += 1
-    let actions = deliver(batch, to: node + 1)
+    deliver(batch, to: node + 1)
     endIfDone(node)
-    return actions + advance()
+    advance()
   }
 
-  mutating func orderedDone(node: Int, batch: Int, result: OrderedResult) -> [Action] {
+  mutating func orderedDone(node: Int, batch: Int, result: OrderedResult) {
     outstanding -= 1
     nodes[node].running -= 1
     if hasFailed || node < stoppedBefore { return discard(batch) }
     nodes[node].done += 1
-    var actions: [Action] = []
     switch result {
-    case .consumed: actions.append(giveUp(batch, counts: true))
-    case .pass: actions += emit(batch, from: node)
+    case .consumed: giveUp(batch, counts: true)
+    case .pass: emit(batch, from: node)
     case .passAndStop:
-      actions += emit(batch, from: node)
-      actions += stop(before: node)
+      emit(batch, from: node)
+      stop(before: node)
     }
-    return actions + advance()
+    advance()
   }
 
-  mutating func finished(node: Int, hasTail: Bool) -> [Action] {
+  mutating func finished(node: Int, hasTail: Bool) {
     outstanding -= 1
     if hasFailed || node < stoppedBefore { return advance() }
     if hasTail { producer = .tail(node) } else { endOutput(of: node) }
-    return advance()
+    advance()
   }
 
   /// The first failure, or a cancellation: nothing new begins.
-  mutating func fail() -> [Action] {
+  mutating func fail() {
     hasFailed = true
     producer = .none
-    var actions: [Action] = []
-    for index in nodes.indices { actions += drainWaiting(of: index) }
-    return actions + advance()
+    for index in nodes.indices { drainWaiting(of: index) }
+    advance()
   }
 
   /// Work ended with an error: like the matching event, but the batch is given up.
-  mutating func workFailed(node: Int?, batch: Int?) -> [Action] {
+  mutating func workFailed(node: Int?, batch: Int?) {
     outstanding -= 1
     if let node, batch != nil { nodes[node].running -= 1 } else { isProducing = false }
-    var actions: [Action] = []
-    if let batch { actions.append(giveUp(batch, counts: false)) }
-    return actions + fail()
+    if let batch { giveUp(batch, counts: false) }
+    fail()
   }
 
   /// The batch is empty and counted.
-  mutating func recycled(batch: Int) -> [Action] {
+  mutating func recycled(batch: Int) {
     outstanding -= 1
     free.append(batch)
-    return advance()
+    advance()
   }
 
   // MARK: Inside
 
   /// The batch is free once it has been recycled, and not before: somebody else may be handing out work at the same time.
-  private mutating func giveUp(_ batch: Int, counts: Bool) -> Action {
+  private mutating func giveUp(_ batch: Int, counts: Bool) {
     outstanding += 1
-    return .recycle(batch: batch, counts: counts)
+    actions.append(.recycle(batch: batch, counts: counts))
   }
 
-  private mutating func discard(_ batch: Int) -> [Action] { [giveUp(batch, counts: false)] + advance() }
-
-  private mutating func deliver(_ batch: Int, to node: Int) -> [Action] {
-    guard node < nodes.count else { return [giveUp(batch, counts: true)] }
-    nodes[node].waiting[sequence[batch]] = batch
-    return []
+  private mutating func discard(_ batch: Int) {
+    giveUp(batch, counts: false)
+    advance()
   }
 
-  private mutating func emit(_ batch: Int, from node: Int) -> [Action] {
+  private mutating func deliver(_ batch: Int, to node: Int) {
+    guard node < nodes.count else { return giveUp(batch, counts: true) }
+    place[batch] = node
+    nodes[node].waiting += 1
+  }
+
+  private mutating func emit(_ batch: Int, from node: Int) {
     sequence[batch] = nodes[node].emitted
     nodes[node].emitted += 1
-    return deliver(batch, to: node + 1)
+    deliver(batch, to: node + 1)
   }
 
   private mutating func endOutput(of node: Int) {
@@ -191,84 +217,84 @@ struct FlowState: Sendable {
     if node + 1 < nodes.count { nodes[node + 1].inputEnd = nodes[node].done }
   }
 
-  private mutating func drainWaiting(of node: Int) -> [Action] {
-    let batches = nodes[node].waiting.sorted { $0.key < $1.key }.map(\.value)
-    nodes[node].waiting = [:]
-    return batches.map { giveUp($0, counts: false) }
+  /// Takes the batch that waits for `node` longest, if there is one. There are a few dozen batches at most.
+  private mutating func takeWaiting(of node: Int) -> Int? {
+    guard nodes[node].waiting > 0 else { return nil }
+    var oldest = -1
+    for batch in place.indices where place[batch] == node {
+      if oldest < 0 || sequence[batch] < sequence[oldest] { oldest = batch }
+    }
+    place[oldest] = -1
+    nodes[node].waiting -= 1
+    return oldest
   }
 
-  private mutating func stop(before node: Int) -> [Action] {
+  private mutating func drainWaiting(of node: Int) {
+    while let batch = takeWaiting(of: node) { giveUp(batch, counts: false) }
+  }
+
+  private mutating func stop(before node: Int) {
     // A node that streams out behind the stopping one, or the source before it: only a producer before it is stopped.
     switch producer {
     case .tail(let tail) where tail >= node: break
     default: producer = .none
     }
     stoppedBefore = node
-    var actions: [Action] = []
-    for index in 0...node { actions += drainWaiting(of: index) }
+    for index in 0...node { drainWaiting(of: index) }
     for index in 0..<node { nodes[index].isFinished = true }
     nodes[node].inputEnd = nodes[node].done
-    return actions
   }
 
-  private mutating func advance() -> [Action] {
-    var actions: [Action] = []
-    guard !isComplete else { return actions }
+  private mutating func advance() {
+    guard !isComplete else { return }
     if !hasFailed {
-      for index in nodes.indices[stoppedBefore...] {
+      for index in stoppedBefore..<nodes.count {
         endIfDone(index)
-        actions += startWork(at: index)
+        startWork(at: index)
       }
-      actions += startProducer()
+      startProducer()
     }
-    let isOver = hasFailed ? outstanding == 0 : outstanding == 0 && nodes.last!.isFinished
+    let isOver = hasFailed ? outstanding == 0 : outstanding == 0 && nodes[nodes.count - 1].isFinished
     if isOver {
       isComplete = true
       actions.append(.complete)
     }
-    return actions
   }
 
-  private mutating func startWork(at index: Int) -> [Action] {
-    var actions: [Action] = []
+  private mutating func startWork(at index: Int) {
     switch nodes[index].kind {
     case .row:
-      guard !nodes[index].waiting.isEmpty else { return [] }
-      for (_, batch) in nodes[index].waiting.sorted(by: { $0.key < $1.key }) {
+      while let batch = takeWaiting(of: index) {
         actions.append(.process(node: index, batch: batch))
         nodes[index].running += 1
         outstanding += 1
       }
-      nodes[index].waiting = [:]
     case .ordered:
-      guard nodes[index].running == 0, !nodes[index].isFinishing else { return [] }
-      if let batch = nodes[index].waiting.removeValue(forKey: nodes[index].done) {
+      guard nodes[index].running == 0, !nodes[index].isFinishing else { return }
+      let next = nodes[index].done
+      if nodes[index].waiting > 0, let batch = place.indices.first(where: { place[$0] == index && sequence[$0] == next }) {
+        place[batch] = -1
+        nodes[index].waiting -= 1
         nodes[index].running = 1
         outstanding += 1
         actions.append(.process(node: index, batch: batch))
-      } else if nodes[index].inputEnd == nodes[index].done {
+      } else if nodes[index].inputEnd == next {
         nodes[index].isFinishing = true
         outstanding += 1
         actions.append(.finish(node: index))
       }
     }
-    return actions
   }
 
-  private mutating func startProducer() -> [Action] {
-    guard !isProducing, let batch = free.last else { return [] }
+  private mutating func startProducer() {
+    guard !isProducing, let batch = free.last else { return }
     switch producer {
-    case .none: return []
-    case .source:
-      free.removeLast()
-      isProducing = true
-      outstanding += 1
-      return [.fillFromSource(batch: batch)]
-    case .tail(let node):
-      free.removeLast()
-      isProducing = true
-      outstanding += 1
-      return [.fillFromTail(node: node, batch: batch)]
+    case .none: return
+    case .source: actions.append(.fillFromSource(batch: batch))
+    case .tail(let node): actions.append(.fillFromTail(node: node, batch: batch))
     }
+    free.removeLast()
+    isProducing = true
+    outstanding += 1
   }
 }

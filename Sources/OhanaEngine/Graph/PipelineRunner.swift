@@ -5,7 +5,7 @@ public import OhanaCore
 ///
 /// Steps between two ordered ones are fused: a batch goes through all of them in one piece of work. The first error wins; what is under
 /// way comes to rest, nothing new begins, and `completion` is called once, on one of the scheduler's threads.
-public final class PipelineRunner: Sendable {
+public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // because what changes is behind its mutex
   private enum Node: Sendable {
     case row([(step: Int, stage: any RowStage)])
     case ordered(step: Int, any OrderedStage)
@@ -29,6 +29,7 @@ public final class PipelineRunner: Sendable {
   /// Something may stop reading early: then each batch keeps a trail of what was dropped where, so that the books can end at a record.
   private let keepsTrail: Bool
   private let hasOneSource: Bool
+  private let maxActions: Int
   private let state: Locked<State>
 
   /// - Parameters:
@@ -62,10 +63,10 @@ public final class PipelineRunner: Sendable {
     self.nodes = nodes
     batches = (0..<batchCount).map { _ in RecordBatch() }
     let kinds = nodes.map { node -> FlowState.NodeKind in if case .row = node { .row } else { .ordered } }
-    state = Locked(
-      State(
-        flow: FlowState(nodes: kinds, batches: batchCount),
-        counts: FlowCounts(steps: pipeline.steps.count)))
+    let flow = FlowState(nodes: kinds, batches: batchCount)
+    maxActions = flow.maxActions
+    state = Locked(State(flow: flow, counts: FlowCounts(steps: pipeline.steps.count)))
+    super.init()
   }
 
   /// Begins. Called once.
@@ -73,7 +74,7 @@ public final class PipelineRunner: Sendable {
     apply { state in
       precondition(state.completion == nil, "a pipeline runs once")
       state.completion = completion
-      return state.flow.start()
+      state.flow.start()
     }
   }
 
@@ -88,7 +89,7 @@ public final class PipelineRunner: Sendable {
   public func cancel(_ error: any Error) {
     apply { state in
       if state.failure == nil { state.failure = error }
-      return state.flow.fail()
+      state.flow.fail()
     }
   }
 
@@ -97,9 +98,32 @@ public final class PipelineRunner: Sendable {
 
   // MARK: Actions
 
-  private func apply(_ event: (inout State) -> [FlowState.Action]) {
-    let actions = state.withLock { event(&$0) }
-    for action in actions { perform(action) }
+  private func apply(_ event: (inout State) -> Void) {
+    withUnsafeTemporaryAllocation(of: FlowState.Action.self, capacity: maxActions) { actions in
+      let count = state.withLock { state in
+        event(&state)
+        return state.flow.takeActions(into: actions)
+      }
+      for index in 0..<count { perform(actions[index]) }
+    }
+  }
+
+  /// What a piece of work is, as the number the scheduler keeps for it.
+  private enum Piece: Int { case fill, fillFromTail, process, finish }
+
+  private func submit(_ piece: Piece, node: Int = 0, batch: Int = 0, priority: Int) {
+    scheduler.submit(self, code: batch << 32 | node << 2 | piece.rawValue, priority: priority)
+  }
+
+  override func perform(_ code: Int) {
+    let node = code >> 2 & 0x3fff_ffff
+    let batch = code >> 32
+    switch Piece(rawValue: code & 3)! {
+    case .fill: fill(batch, from: source, node: nil)
+    case .fillFromTail: fill(batch, from: state.withLock { $0.tails[node]! }, node: node)
+    case .process: process(node: node, index: batch)
+    case .finish: finish(node: node)
+    }
   }
 
   private func perform(_ action: FlowState.Action) {
@@ -108,15 +132,13 @@ public final class PipelineRunner: Sendable {
       recycle(batches[index], counts: counts)
       apply { $0.flow.recycled(batch: index) }
     case .fillFromSource(let index):
-      scheduler.submit(priority: 0) { [self] in fill(index, from: source, node: nil) }
+      submit(.fill, batch: index, priority: 0)
     case .fillFromTail(let node, let index):
-      scheduler.submit(priority: node + 1) { [self] in
-        fill(index, from: state.withLock { $0.tails[node]! }, node: node)
-      }
+      submit(.fillFromTail, node: node, batch: index, priority: node + 1)
     case .process(let node, let index):
-      scheduler.submit(priority: node + 1) { [self] in process(node: node, index: index) }
+      submit(.process, node: node, batch: index, priority: node + 1)
     case .finish(let node):
-      scheduler.submit(priority: node + 1) { [self] in finish(node: node) }
+      submit(.finish, node: node, priority: node + 1)
     case .complete:
       let (completion, result) = state.withLock { state in
         let result: Result<FlowCounts, any Error> = state.failure.map { .failure($0) } ?? .success(state.counts)
@@ -168,8 +190,11 @@ public final class PipelineRunner: Sendable {
         hasMore = try source.next(into: batch)
       }
       apply { state in
-        node.map { state.flow.tailFilled(node: $0, batch: index, hasMore: hasMore) }
-          ?? state.flow.sourceFilled(batch: index, hasMore: hasMore)
+        if let node {
+          state.flow.tailFilled(node: node, batch: index, hasMore: hasMore)
+        } else {
+          state.flow.sourceFilled(batch: index, hasMore: hasMore)
+        }
       }
     } catch { failed(error, node: nil, batch: index) }
   }
@@ -177,7 +202,7 @@ public final class PipelineRunner: Sendable {
   private func failed(_ error: any Error, node: Int?, batch: Int?) {
     apply { state in
       if state.failure == nil { state.failure = error }
-      return state.flow.workFailed(node: node, batch: batch)
+      state.flow.workFailed(node: node, batch: batch)
     }
   }
 
@@ -217,7 +242,7 @@ public final class PipelineRunner: Sendable {
           }
         apply { state in
           if case .passAndStop = result { state.counts.stoppedEarly = true }
-          return state.flow.orderedDone(node: node, batch: index, result: result)
+          state.flow.orderedDone(node: node, batch: index, result: result)
         }
       }
     } catch { failed(error, node: node, batch: index) }
@@ -232,7 +257,7 @@ public final class PipelineRunner: Sendable {
       add(stage.tally - before, nanoseconds: monotonicNanoseconds() - began, step: step)
       apply { state in
         if let tail { state.tails[node] = tail }
-        return state.flow.finished(node: node, hasTail: tail != nil)
+        state.flow.finished(node: node, hasTail: tail != nil)
       }
     } catch { failed(error, node: nil, batch: nil) }
   }

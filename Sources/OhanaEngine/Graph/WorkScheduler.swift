@@ -14,10 +14,12 @@ public final class WorkScheduler: WorkPool {
     var ready: [Entry] = []
     var counter: UInt64 = 0
   }
-  fileprivate struct Entry {
+  fileprivate struct Entry: BitwiseCopyable {
     let priority: Int
     let order: UInt64
-    let work: @Sendable () -> Void
+    /// Retained until its turn.
+    let work: Unmanaged<ScheduledWork>
+    let code: Int
     static func isBefore(_ a: Entry, _ b: Entry) -> Bool { a.priority != b.priority ? a.priority > b.priority : a.order < b.order }
   }
 
@@ -31,12 +33,14 @@ public final class WorkScheduler: WorkPool {
   }
 
   /// Work beside the pipeline, such as compressing a block: as urgent as the last stage, since it frees memory.
-  public func submit(_ work: @escaping @Sendable () -> Void) { submit(priority: .max, work) }
+  public func submit(_ work: @escaping @Sendable () -> Void) { submit(ClosureWork(work), code: 0, priority: .max) }
 
+  /// Calls `work` with `code` in its turn.
+  ///
   /// - Parameter priority: larger is more urgent; a stage's place in the pipeline.
-  public func submit(priority: Int, _ work: @escaping @Sendable () -> Void) {
+  func submit(_ work: ScheduledWork, code: Int, priority: Int) {
     let startsThread = state.withLock { state in
-      state.ready.append(Entry(priority: priority, order: state.counter, work: work))
+      state.ready.append(Entry(priority: priority, order: state.counter, work: .passRetained(work), code: code))
       state.counter += 1
       state.siftUp()
       guard state.running < width else { return false }
@@ -48,17 +52,27 @@ public final class WorkScheduler: WorkPool {
 
   private func drain() {
     while true {
-      let next = state.withLock { state -> (@Sendable () -> Void)? in
-        guard let entry = state.popFirst() else {
-          state.running -= 1
-          return nil
-        }
-        return entry.work
+      let next = state.withLock { state in
+        let next = state.popFirst()
+        if next == nil { state.running -= 1 }
+        return next
       }
       guard let next else { return }
-      next()
+      next.work.takeRetainedValue().perform(next.code)
     }
   }
+}
+
+/// Something that does pieces of work, told apart by a number: a closure for each would have to be allocated.
+public class ScheduledWork: @unchecked Sendable {  // because its subclasses are
+  init() {}
+  func perform(_ code: Int) { preconditionFailure("work without a body") }
+}
+
+private final class ClosureWork: ScheduledWork, @unchecked Sendable {  // because its closure is
+  private let body: @Sendable () -> Void
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  override func perform(_ code: Int) { body() }
 }
 
 extension WorkScheduler.State {
