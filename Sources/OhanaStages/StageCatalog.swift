@@ -4,7 +4,7 @@ public import OhanaCore
 public enum StageCatalog {
   public struct Entry: Sendable {
     public let help: StageHelp
-    private let parser: @Sendable ([String]) throws -> any PlannedStage
+    private let parser: @Sendable ([String], _ depth: Int) throws -> any PlannedStage
     private let positionals: Positionals
 
     /// How many of a line's plain words belong to the stage when inputs follow them.
@@ -14,20 +14,35 @@ public enum StageCatalog {
       case oneUnless([String])
       /// One, and an expression behind the word `where`.
       case oneWhere
-      /// A group of chains in braces: everything up to the last brace.
+      /// Chains in braces, which are no plain words.
       case braces
       /// All that look like `NAME=…`.
       case assignments
     }
 
     init(_ help: StageHelp, _ positionals: Positionals, _ parser: @escaping @Sendable ([String]) throws -> any PlannedStage) {
+      self.init(help: help, positionals) { words, _ in try parser(words) }
+    }
+
+    init(group kind: GroupStage.Kind) {
+      self.init(help: GroupStage.help(kind), .braces) { words, depth in try GroupStage.parse(kind, arguments: words, depth: depth) }
+    }
+
+    private init(
+      help: StageHelp, _ positionals: Positionals, _ parser: @escaping @Sendable ([String], _ depth: Int) throws -> any PlannedStage
+    ) {
       self.help = help
       self.positionals = positionals
       self.parser = parser
     }
 
     /// Understands the words behind the stage's name, its options included.
-    public func parse(_ words: [String]) throws -> any PlannedStage { try parser(words) }
+    ///
+    /// - Parameter depth: of the groups that the stage stands in, itself included.
+    public func parse(_ words: [String], depth: Int = 1) throws -> any PlannedStage { try parser(words, depth) }
+
+    /// Chains in braces are among its words.
+    public var takesBraces: Bool { if case .braces = positionals { true } else { false } }
 
     /// How many of `words`, the line's words that are no options, are the stage's own and no inputs.
     public func positionalCount(_ words: [String], _ options: [String]) -> Int {
@@ -37,13 +52,38 @@ public enum StageCatalog {
       case .oneUnless(let names):
         options.contains { option in names.contains { option == $0 || option.hasPrefix($0 + "=") } } ? 0 : min(1, words.count)
       case .oneWhere: words.count > 1 && words[1].lowercased() == "where" ? min(3, words.count) : min(1, words.count)
-      case .braces: words.lastIndex(of: "}").map { $0 + 1 } ?? 0
+      case .braces: 0
       case .assignments: words.prefix { $0.contains("=") }.count
       }
     }
   }
 
   public static func entry(named name: String) -> Entry? { all.first { $0.help.name == name } }
+
+  /// The stage of words that begin with its name.
+  ///
+  /// - Throws: `usage` for an unknown name, with the nearest one, and whatever the stage says of the rest.
+  public static func stage(_ words: [String], depth: Int = 1) throws -> any PlannedStage {
+    guard let name = words.first else {
+      throw OhanaError(.usage, "missing-stage", "there is no stage behind 'then'", fix: "'ohana help' lists the stages")
+    }
+    guard let entry = entry(named: name) else {
+      let near = NearMiss.best(for: name, among: all.map(\.help.name)).map { "did you mean \($0)? " } ?? ""
+      throw OhanaError(.usage, "unknown-stage", "there is no stage '\(name)'", fix: near + "'ohana help' lists them")
+    }
+    return try entry.parse(Array(words.dropFirst()), depth: depth)
+  }
+
+  /// Words of a chain, cut at `then`. A `then` within braces belongs to the group.
+  public static func chain(_ words: [String]) -> [[String]] {
+    var stages: [[String]] = [[]]
+    var depth = 0
+    for word in words {
+      if word == "{" { depth += 1 } else if word == "}" { depth -= 1 }
+      if word == "then", depth == 0 { stages.append([]) } else { stages[stages.count - 1].append(word) }
+    }
+    return stages
+  }
 
   /// In the order of the help page.
   public static let all: [Entry] = [
@@ -69,6 +109,7 @@ public enum StageCatalog {
     Entry(SkipStage.help, .one) { try SkipStage.parse(arguments: $0) },
     Entry(LimitStage.help, .one) { try LimitStage.parse(arguments: $0) },
     Entry(SampleStage.help, .one) { try SampleStage.parse(arguments: $0) },
+    Entry(group: .all), Entry(group: .any), Entry(group: .odd),
     Entry(TeeStage.help, .one) { try TeeStage.parse(arguments: $0) },
   ]
 }

@@ -24,6 +24,11 @@ import Testing
     ["phone", "--region", "US", "--formats", "e164,national", "--invalid", "tag", "then", "dedupe", "--by", "phone:phone/US"],
     ["match", "ansn", "--in", "first,last,company", "--score", "s", "--top", "200"], ["match", "ansn", "--in", "first,last"],
     ["select", "--require-type", "email", "--max", "40000", "--min", "10"],
+    ["any", "{", "split", "--on", "phone", "}", "{", "dedupe", "--by", "email:email", "then", "tag", "x", "}"],
+    [
+      "odd", "{", "require", "phone", "then", "sort", "last", "}", "{", "filter", "country = 'SE'", "}", "{", "sample", "3000", "}",
+      "--order", "branch",
+    ],
     ["sample", "7.5%"], ["tee", "side.ndjson", "then", "limit", "3"], ["skip", "1000", "then", "limit", "7"],
   ]
 

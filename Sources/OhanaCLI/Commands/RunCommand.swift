@@ -31,34 +31,23 @@ enum RunCommand {
     return parser.request
   }
 
-  /// Stage words, split at `then`. A `then` within braces belongs to the group.
-  static func stages(_ words: [FilePath]) throws -> [any PlannedStage] {
-    var groups: [[String]] = [[]]
-    var depth = 0
-    for word in words {
-      if word == "{" { depth += 1 } else if word == "}" { depth -= 1 }
-      if word == "then", depth == 0 { groups.append([]) } else { groups[groups.count - 1].append(word.text) }
-    }
-    return try groups.map(stage)
-  }
+  /// The stages of a chain's words.
+  static func stages(_ words: [FilePath]) throws -> [any PlannedStage] { try StageCatalog.chain(words.map(\.text)).map(stage) }
 
   static func stage(_ words: [String]) throws -> any PlannedStage {
-    guard let name = words.first else {
-      throw OhanaError(.usage, "missing-stage", "there is no stage behind 'then'", fix: "'ohana help' lists the stages")
-    }
-    guard let entry = StageCatalog.entry(named: name) else {
-      let near = NearMiss.best(for: name, among: StageCatalog.all.map(\.help.name)).map { "did you mean \($0)? " } ?? ""
-      throw OhanaError(.usage, "unknown-stage", "there is no stage '\(name)'", fix: near + "'ohana help' lists them")
-    }
-    for word in words.dropFirst() {
-      let option = FilePath(word).optionParts.name
-      if word == "--" { break }
-      if RunOption.named(option) != nil, !entry.help.options.contains(where: { $0.name == option }) {
-        throw OhanaError(
-          .usage, "misplaced-option", "\(option) is an option of the run, not of '\(name)'", fix: "put it in front of the first 'then'")
+    if let name = words.first, let entry = StageCatalog.entry(named: name) {
+      var depth = 0
+      for word in words.dropFirst() {
+        if word == "--" { break }
+        if word == "{" { depth += 1 } else if word == "}" { depth -= 1 }
+        let option = FilePath(word).optionParts.name
+        if depth == 0, RunOption.named(option) != nil, !entry.help.options.contains(where: { $0.name == option }) {
+          throw OhanaError(
+            .usage, "misplaced-option", "\(option) is an option of the run, not of '\(name)'", fix: "put it in front of the first 'then'")
+        }
       }
     }
-    return try entry.parse(Array(words.dropFirst()))
+    return try StageCatalog.stage(words)
   }
 
   static func run(_ request: RunRequest) async throws -> Int32 {
@@ -74,7 +63,14 @@ enum StageCommand {
     var positionals: [FilePath] = []
     var inputs: [FilePath] = []
     while let word = words.take() {
-      if word == "--" {
+      if word == "{", entry.takesBraces {
+        stageWords.append(word.text)
+        var depth = 1
+        while depth > 0, let word = words.take() {
+          if word == "{" { depth += 1 } else if word == "}" { depth -= 1 }
+          stageWords.append(word.text)
+        }
+      } else if word == "--" {
         inputs += words.takeRest()
       } else if word == "then" {
         throw OhanaError(

@@ -17,10 +17,10 @@ public struct RecordSchema: Sendable {
 
   /// Columns of the inputs, where they are known before reading (CSV): the union, in input order. nil for NDJSON.
   public let columns: [[UInt8]]?
-  public private(set) var sourceFields: [SourceField] = []
+  public internal(set) var sourceFields: [SourceField] = []
   /// Slots given out so far.
-  public private(set) var slotCount = 0
-  public private(set) var layout = RecordLayout(followsSource: true)
+  public internal(set) var slotCount = 0
+  public internal(set) var layout = RecordLayout(followsSource: true)
   /// Slots read by the stage being bound; the planner empties it between stages.
   public var slotsRead: Set<Int> = []
   /// The stages so far need every member of a record, not only slots (`distinct --by record`, `--keep most-complete`).
@@ -28,18 +28,21 @@ public struct RecordSchema: Sendable {
 
   /// Slots of the identities in force: one for each group (`all`, `any`, `odd`) that the stage being bound stands in. A stage that makes
   /// rows of records renews them.
-  public private(set) var identitySlots: [Identity] = []
+  public var identitySlots: [Identity] { groupSlots.map { Identity(slot: $0, stage: stageNumber) } }
+  var groupSlots: [Int] = []
+  /// Of the stage being bound, no other has the same.
+  var stageNumber: UInt32 = 0
 
-  private enum Binding: Sendable { case slot(Int), gone(by: String) }
-  private var bindings: [[UInt8]: Binding] = [:]
+  enum Binding: Sendable { case slot(Int), gone(by: String) }
+  var bindings: [[UInt8]: Binding] = [:]
   private let optional: OptionalFields
   /// Slots of fields whose values stages wrote: paths into them are followed there and not in what was read.
-  private var writtenRoots: [[UInt8]: Int] = [:]
+  var writtenRoots: [[UInt8]: Int] = [:]
   private var pathsIntoWritten: Set<[UInt8]> = []
   private var extractions: [PathExtraction] = []
   /// Set by a `keep`: names not in the layout are gone.
-  private var isClosed = false
-  private var currentStage = ""
+  var isClosed = false
+  var currentStage = ""
 
   /// Names that may be absent from the whole input (`--optional`).
   public enum OptionalFields: Sendable, Equatable {
@@ -55,6 +58,7 @@ public struct RecordSchema: Sendable {
   /// Called by the planner before a stage is bound; `stage` is named in messages.
   public mutating func beginStage(_ stage: String) {
     currentStage = stage
+    stageNumber += 1
     slotsRead = []
   }
 
@@ -255,6 +259,11 @@ public struct RecordSchema: Sendable {
   /// Paths into `name` lead into what a stage writes from here on.
   private mutating func noteWritten(_ name: [UInt8], _ slot: Int) {
     writtenRoots[name] = slot
+    forgetPaths(into: name)
+  }
+
+  /// Paths into `name` are looked up anew: they lead into what a stage wrote.
+  mutating func forgetPaths(into name: [UInt8]) {
     for field in sourceFields where field.name.path.first == .key(name) {
       if case .slot(field.slot) = bindings[field.name.whole] { bindings[field.name.whole] = nil }
     }

@@ -8,5 +8,7 @@ final class ScratchPool<Scratch: Sendable>: Sendable {
   init(_ make: @escaping @Sendable () -> Scratch) { self.make = make }
 
   func take() -> Scratch { free.withLock { $0.popLast() } ?? make() }
+  /// One that was given back, if there is any.
+  func takeIfAny() -> Scratch? { free.withLock { $0.popLast() } }
   func give(_ scratch: Scratch) { free.withLock { $0.append(scratch) } }
 }

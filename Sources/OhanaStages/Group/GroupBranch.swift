@@ -1,0 +1,61 @@
+internal import OhanaCore
+
+/// One branch of a group, driven by it: batches go through all of its steps in turn.
+final class GroupBranch {
+  let steps: [StageStep]
+  let shares: [(share: MemoryShare, weight: Int)]
+  var end = RecordSchema.BranchEnd()
+  /// Steps before this one have had enough.
+  private var first = 0
+
+  init(steps: [StageStep], shares: [(share: MemoryShare, weight: Int)]) {
+    self.steps = steps
+    self.shares = shares
+  }
+
+  var weight: Int { shares.reduce(0) { $0 + $1.weight } }
+  /// It takes no more.
+  var isClosed: Bool { first > 0 }
+
+  /// Takes a batch through the steps from `index` on, and what comes out to `body`.
+  func push(_ batch: RecordBatch, from index: Int = 0, _ body: (RecordBatch) throws -> Void) throws {
+    for step in index..<steps.count {
+      switch steps[step] {
+      case .row(let stage): _ = try stage.process(batch)
+      case .ordered(let stage):
+        switch try stage.process(batch) {
+        case .pass: break
+        case .consumed: return
+        case .passAndStop: first = max(first, step)
+        }
+      }
+    }
+    try body(batch)
+  }
+
+  /// Ends the steps in order, and takes what they held back through those behind them.
+  func finish(_ batch: RecordBatch, slotCount: Int, _ body: (RecordBatch) throws -> Void) throws {
+    for step in steps.indices where step >= first {
+      guard case .ordered(let stage) = steps[step], let tail = try stage.finish() else { continue }
+      while step >= first {
+        batch.recycle(limit: 1 << 20)
+        batch.slotCount = slotCount
+        guard try tail.next(into: batch) else { break }
+        try push(batch, from: step + 1, body)
+      }
+    }
+  }
+
+  /// Makes a record that comes out fit what the branches have in common.
+  func fit(_ record: Int, of batch: RecordBatch) {
+    for copy in end.copies {
+      let field = batch.field(copy.from, of: record)
+      batch.overlay(
+        copy.to, of: record, offset: Int(field.offset), length: Int(field.length), kind: field.kind, encoding: field.encoding, inPlace: true
+      )
+    }
+    for slot in end.blanks where batch.field(slot, of: record).kind != .missing {
+      batch.overlay(slot, of: record, offset: 0, length: 0, kind: .missing, inPlace: true)
+    }
+  }
+}
