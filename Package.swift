@@ -38,7 +38,7 @@ let package = Package(
     .target(name: "OhanaStages", dependencies: ["OhanaCore", "CXXHash", "CICU", "CCrypto"], swiftSettings: swift),
     .target(name: "OhanaEngine", dependencies: ["OhanaCore"], swiftSettings: swift),
     .target(
-      name: "OhanaRun", dependencies: ["OhanaCore", "OhanaFormats", "OhanaStages", "OhanaEngine"],
+      name: "OhanaRun", dependencies: ["OhanaCore", "OhanaFormats", "OhanaStages", "OhanaEngine", "CICU"],
       swiftSettings: swift),
     .target(name: "Ohana", dependencies: ["OhanaCore", "OhanaFormats", "OhanaStages", "OhanaEngine", "OhanaRun"], swiftSettings: swift),
     .executableTarget(name: "OhanaCLI", dependencies: ["Ohana"], swiftSettings: swift),

@@ -81,3 +81,5 @@ uint32_t ohana_icu_simple_lower(uint32_t scalar) { return (uint32_t)u_tolower((U
 uint32_t ohana_icu_simple_title(uint32_t scalar) { return (uint32_t)u_totitle((UChar32)scalar); }
 
 int ohana_icu_is_word(uint32_t scalar) { return u_isalnum((UChar32)scalar) || (U_GET_GC_MASK((UChar32)scalar) & U_GC_M_MASK); }
+
+const char *ohana_icu_version(void) { return U_ICU_VERSION; }

@@ -165,6 +165,10 @@ extension RunOption {
       $0.options.threads = try count("--threads", $1, within: 1...1024)
     },
     .init("--temp-dir", "DIR", .resources, "Where to spill. Default: $TMPDIR, else /var/tmp.") { $0.options.tempDir = $1 },
+    .init(
+      "--resume", nil, .resources,
+      "Finish or go on with a run to this output that was killed; an ordinary run where there is none, or it left nothing."
+    ) { request, _ in request.options.resume = true },
     // Telling
     .init("--report", "FILE", .telling, "Write the books of the run to FILE, as JSON.") { $0.options.report = $1 },
     .init("--progress", "auto|always|never", .telling, "The progress line on standard error. Default: auto, only on a terminal.") {

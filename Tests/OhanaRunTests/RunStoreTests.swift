@@ -43,6 +43,8 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
 }
 
 @Suite("The store") struct RunStoreTests {
+  private static let commit = RunState.Commit(renames: [], books: RunBooks(), notes: [])
+
   private func store(_ interceptors: [any RunInterceptor] = []) -> RunStore {
     RunStore(dependencies: RunDependencies(), interceptors: interceptors)
   }
@@ -129,9 +131,9 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
   @Test("a phase follows only those it may follow") func phasesHaveAnOrder() async throws {
     let store = store([OrderInterceptor()])
     store.start()
-    await #expect(throws: OhanaError.self) { try await store.dispatch(PublishActions.Committing()) }
+    await #expect(throws: OhanaError.self) { try await store.dispatch(PublishActions.Committing(commit: Self.commit)) }
     try await store.dispatch(RunActions.Begin(plan: [], bytesTotal: nil))
-    await #expect(throws: OhanaError.self) { try await store.dispatch(PublishActions.Committing()) }
+    await #expect(throws: OhanaError.self) { try await store.dispatch(PublishActions.Committing(commit: Self.commit)) }
     try await store.dispatch(RunActions.Fail(failure: .init(OhanaError(.io, "x", "y"))))
     await #expect(throws: OhanaError.self) { try await store.dispatch(RunActions.Finish(books: RunBooks(), notes: [])) }
     #expect(store.state.phase == .failed)
@@ -154,7 +156,8 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
     #expect(state([InterruptActions.Interrupt(signal: 15), failure]).exitStatus == 143)
     #expect(state([RunActions.Fail(failure: .init(OhanaError(.io, "closed-pipe", "y")))]).exitStatus == 0)
     // Too late: everything has its name.
-    #expect(state([PublishActions.Published(outputs: [], fault: nil), InterruptActions.Interrupt(signal: 2)]).exitStatus == 0)
+    let published = PublishActions.Published(commit: .init(renames: [], books: RunBooks(), notes: []))
+    #expect(state([published, InterruptActions.Interrupt(signal: 2)]).exitStatus == 0)
   }
 
   @Test("the state survives being written down") func isCodable() throws {

@@ -35,3 +35,5 @@ uint32_t ohana_icu_simple_lower(uint32_t scalar);
 uint32_t ohana_icu_simple_title(uint32_t scalar);
 /// Letters, decimal digits and marks.
 int ohana_icu_is_word(uint32_t scalar);
+/// ICU's version, as its makers write it: "72.1".
+const char *ohana_icu_version(void);

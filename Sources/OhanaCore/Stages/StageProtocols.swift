@@ -198,6 +198,12 @@ public protocol SpillStore: AnyObject, Sendable {
   func makeFile() throws -> any SpillFile
   /// Files that may be open at once without hurting the rest of the run.
   var maxOpenFiles: Int { get }
+  /// A file of an earlier process, as it was when it had this number and size.
+  func reopen(_ number: Int, size: Int) throws -> any SpillFile
+}
+
+extension SpillStore {
+  public func reopen(_ number: Int, size: Int) throws -> any SpillFile { throw CheckpointReader.damaged }
 }
 
 /// One temporary file. Written at its end by one piece of work at a time, read anywhere by any number at once.
@@ -210,4 +216,10 @@ public protocol SpillFile: AnyObject, Sendable {
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int
   /// Gives the space back. Called once; the file must not be used after.
   func remove()
+  /// What ``SpillStore/reopen(_:size:)`` finds it by; nil where the file ends with the process.
+  var number: Int? { get }
+}
+
+extension SpillFile {
+  public var number: Int? { nil }
 }

@@ -1,16 +1,28 @@
 public import OhanaCore
 internal import Synchronization
 
-/// Spills to unnamed files: each is created with mode 0600 and loses its name at once, so that nothing stays behind however the process
-/// ends.
+/// Spills to files of mode 0600. Without a state folder each loses its name at once, so that nothing stays behind however the process
+/// ends; with one they are called `spill-N` there, for a checkpoint to name them.
 public final class FileSpillStore: SpillStore {
+  private struct Names {
+    var next = 1
+    /// Files that the last checkpoint names: they are kept, used or not.
+    var sealed: Set<Int> = []
+    /// Those of them that nobody uses any more.
+    var unused: Set<Int> = []
+  }
   /// Where the files are.
   public let folder: FilePath
+  private let stateFolder: FilePath?
+  private let names = Locked(Names())
   private let isClosed = Locked(false)
 
-  /// - Parameter folder: `--temp-dir`; by default `$TMPDIR`, else `/var/tmp`. Looked at when the first file is made.
-  public init(folder: FilePath? = nil) {
+  /// - Parameters:
+  ///   - folder: `--temp-dir`; by default `$TMPDIR`, else `/var/tmp`. Looked at when the first file is made.
+  ///   - stateFolder: a private folder for files with names; whoever made it removes it.
+  public init(folder: FilePath? = nil, stateFolder: FilePath? = nil) {
     self.folder = folder ?? Self.defaultFolder
+    self.stateFolder = stateFolder
   }
 
   /// `$TMPDIR` unless it is empty, else `/var/tmp`, which is on disk where `/tmp` often is not.
@@ -54,18 +66,73 @@ public final class FileSpillStore: SpillStore {
 
   public func makeFile() throws -> any SpillFile {
     precondition(!isClosed.withLock { $0 }, "the spill store is closed")
+    if let stateFolder { return try makeNamedFile(in: stateFolder) }
     var random = SystemRandomNumberGenerator()
     for _ in 0..<100 {
       let path = folder.appending(FilePath(".ohana-spill-" + String(random.next(), radix: 36)))
       let descriptor = openFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
       if descriptor >= 0 {
         _ = path.withCString { unlink($0) }
-        return UnnamedSpillFile(descriptor, folder: folder)
+        return OpenSpillFile(descriptor, folder: folder, number: nil) {}
       }
       if errno != EEXIST { throw Self.failure(errno, "create a temporary file", folder) }
     }
     throw Self.failure(EEXIST, "create a temporary file", folder)
   }
+
+  private func makeNamedFile(in stateFolder: FilePath) throws -> any SpillFile {
+    while true {
+      let number = names.withLock { names in
+        defer { names.next += 1 }
+        return names.next
+      }
+      let path = Self.path(number, in: stateFolder)
+      let descriptor = openFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+      if descriptor >= 0 { return OpenSpillFile(descriptor, folder: folder, number: number) { [weak self] in self?.removed(number, path) } }
+      if errno != EEXIST { throw Self.failure(errno, "create a temporary file", folder) }
+    }
+  }
+
+  public func reopen(_ number: Int, size: Int) throws -> any SpillFile {
+    guard let stateFolder else { throw CheckpointReader.damaged }
+    let path = Self.path(number, in: stateFolder)
+    let descriptor = openFile(path, O_RDWR | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw Self.failure(errno, "open a temporary file", folder) }
+    guard let status = fileStatus(descriptor), Int(status.st_size) >= size, ftruncate(descriptor, off_t(size)) == 0,
+      lseek(descriptor, off_t(size), SEEK_SET) == off_t(size)
+    else {
+      closeFile(descriptor)
+      throw CheckpointReader.damaged
+    }
+    names.withLock { names in
+      names.next = max(names.next, number + 1)
+      names.sealed.insert(number)
+    }
+    return OpenSpillFile(descriptor, folder: folder, number: number, size: size) { [weak self] in self?.removed(number, path) }
+  }
+
+  /// The last checkpoint names these files: they stay until the next one, while those of the checkpoint before may go.
+  public func seal(_ numbers: Set<Int>) {
+    guard let stateFolder else { return }
+    let dead = names.withLock { names in
+      let dead = names.unused.subtracting(numbers)
+      names.unused.subtract(dead)
+      names.sealed = numbers
+      return dead
+    }
+    for number in dead { Self.path(number, in: stateFolder).unlinkFile() }
+  }
+
+  private func removed(_ number: Int, _ path: FilePath) {
+    let isKept = names.withLock { names in
+      guard names.sealed.contains(number) else { return false }
+      names.unused.insert(number)
+      return true
+    }
+    if !isKept { path.unlinkFile() }
+  }
+
+  private static func path(_ number: Int, in folder: FilePath) -> FilePath { folder.appending(FilePath("spill-\(number)")) }
 
   /// No file is made after this. Files in use go when they are removed or forgotten.
   public func close() { isClosed.withLock { $0 = true } }
@@ -85,16 +152,21 @@ public final class FileSpillStore: SpillStore {
 
 private func closeFile(_ descriptor: Int32) { close(descriptor) }
 
-/// An open file without a name; its space is free as soon as it is closed.
-private final class UnnamedSpillFile: SpillFile {
+/// An open temporary file; closed, and its name taken away, when it is removed or forgotten.
+private final class OpenSpillFile: SpillFile {
+  let number: Int?
   private let descriptor: Int32
   private let folder: FilePath
-  private let end = Atomic<Int>(0)
+  private let onRemove: @Sendable () -> Void
+  private let end: Atomic<Int>
   private let isOpen = Atomic<Bool>(true)
 
-  init(_ descriptor: Int32, folder: FilePath) {
+  init(_ descriptor: Int32, folder: FilePath, number: Int?, size: Int = 0, onRemove: @escaping @Sendable () -> Void) {
     self.descriptor = descriptor
     self.folder = folder
+    self.number = number
+    self.onRemove = onRemove
+    end = Atomic(size)
   }
   deinit { release() }
 
@@ -120,6 +192,8 @@ private final class UnnamedSpillFile: SpillFile {
   func remove() { release() }
 
   private func release() {
-    if isOpen.exchange(false, ordering: .acquiringAndReleasing) { close(descriptor) }
+    guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    close(descriptor)
+    onRemove()
   }
 }

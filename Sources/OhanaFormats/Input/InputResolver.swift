@@ -71,16 +71,7 @@ public struct InputResolver {
   }
 
   private mutating func addFolder(_ folder: FilePath) throws(OhanaError) {
-    guard let handle = folder.withCString({ opendir($0) }) else { throw OhanaError.system(errno, "read the folder", folder) }
-    defer { closedir(handle) }
-    var found: [FilePath] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(handle) else { break }
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in FilePath(bytes: Array(bytes.prefix { $0 != 0 })) }
-      if name.bytes.first != UInt8(ascii: ".") { found.append(folder.appending(name)) }
-    }
-    guard errno == 0 else { throw OhanaError.system(errno, "read the folder", folder) }
+    let found = try folder.folderNames().filter { $0.bytes.first != UInt8(ascii: ".") }.map { folder.appending($0) }
     try append(found, orFail: Self.noFiles(folder, "there is no file in this folder"))
   }
 

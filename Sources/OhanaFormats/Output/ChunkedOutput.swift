@@ -10,6 +10,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
   private let checks: OutputChecks
   private let overwrites: Bool
   private let workspace: GzipWorkspace?
+  private let names: TemporaryNames?
   private let begin: @Sendable (OutputFile) throws -> Void
 
   private var file: OutputFile?
@@ -29,7 +30,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
   /// - Throws: as ``OutputTarget/init(_:overwrites:)`` and ``OutputChecks/check(_:)``.
   public init(
     _ name: ChunkName, recordsPerChunk: Int, checks: OutputChecks, overwrites: Bool, gzip workspace: GzipWorkspace? = nil,
-    begin: @escaping @Sendable (OutputFile) throws -> Void
+    names: TemporaryNames? = nil, begin: @escaping @Sendable (OutputFile) throws -> Void
   ) throws {
     precondition(recordsPerChunk > 0, "a chunk holds at least one record")
     self.name = name
@@ -37,6 +38,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     self.checks = checks
     self.overwrites = overwrites
     self.workspace = workspace
+    self.names = names
     self.begin = begin
     try open()
   }
@@ -89,7 +91,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     number += 1
     let path = name.path(number)
     try checks.check(path)
-    let file = OutputFile(try OutputTarget(path, overwrites: overwrites), gzip: workspace)
+    let file = OutputFile(try OutputTarget(path, overwrites: overwrites, names: names), gzip: workspace)
     self.file = file
     recordsInFile = 0
     try begin(file)

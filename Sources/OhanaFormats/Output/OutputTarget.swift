@@ -36,9 +36,11 @@ public final class OutputTarget: Sendable {
 
   /// Opens `path` (`-` is standard output) for writing.
   ///
-  /// - Parameter overwrites: whether ``publish()`` may replace a file. That it exists already is ``OutputChecks``' business.
+  /// - Parameters:
+  ///   - overwrites: whether ``publish()`` may replace a file. That it exists already is ``OutputChecks``' business.
+  ///   - names: names the private file; nil for any name.
   /// - Throws: `io`: `auth` or `not-found` naming the folder, `closed-output`, `disk-full`, …; `usage` for a folder.
-  public init(_ path: FilePath, overwrites: Bool) throws(OhanaError) {
+  public init(_ path: FilePath, overwrites: Bool, names: TemporaryNames? = nil) throws(OhanaError) {
     self.path = path
     self.overwrites = overwrites
     if Self.isStandardOutput(path) {
@@ -59,7 +61,7 @@ public final class OutputTarget: Sendable {
       state = Mutex(State(descriptor: descriptor))
       return
     }
-    let (temporary, descriptor) = try Self.makeTemporary(for: final)
+    let (temporary, descriptor) = try Self.makeTemporary(for: final, names ?? .random())
     let mode = existing.map { $0.st_mode & 0o777 } ?? 0o666 & ~Self.umask
     kind = .replacing(temporary: temporary, final: final, mode: mode)
     state = Mutex(State(descriptor: descriptor))
@@ -81,6 +83,9 @@ public final class OutputTarget: Sendable {
   static func isStandardOutput(_ path: FilePath) -> Bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
   }
+
+  /// ``publish()`` was called, with whatever success.
+  public var isPublished: Bool { state.withLock { $0.stage == .published } }
 
   // MARK: Writing
 
@@ -160,13 +165,15 @@ public final class OutputTarget: Sendable {
       try target.publish()
       if case .replacing(_, let final, _) = target.kind { folders.insert(final.parent) }
     }
-    for folder in folders {
-      let descriptor = openFile(folder, O_RDONLY | O_DIRECTORY)
-      // A folder that may be written but not read cannot be synced; the files are in place all the same.
-      guard descriptor >= 0 else { continue }
-      fsync(descriptor)
-      close(descriptor)
+    for folder in folders { syncFolder(folder) }
+  }
+
+  /// What ``publish()`` is going to do; nil for an output written in place.
+  public var pendingRename: PendingRename? {
+    guard case .replacing(let temporary, let final, let mode) = kind, let from = temporary.absolute, let to = final.absolute else {
+      return nil
     }
+    return PendingRename(temporary: from, final: to, mode: mode, overwrites: overwrites)
   }
 
   /// Removes everything this output has left, if it is not published. May be called at any time, and again.
@@ -216,13 +223,11 @@ public final class OutputTarget: Sendable {
     return false
   }
 
-  private static func makeTemporary(for final: FilePath) throws(OhanaError) -> (FilePath, Int32) {
-    var random = SystemRandomNumberGenerator()
+  private static func makeTemporary(for final: FilePath, _ names: TemporaryNames) throws(OhanaError) -> (FilePath, Int32) {
     // Names may hold 255 bytes on most file systems.
     let visible = final.lastComponent.bytes.prefix(200)
     for _ in 0..<100 {
-      let suffix = ".ohana-" + String(random.next(), radix: 36)
-      let name = FilePath(bytes: [UInt8(ascii: ".")] + visible + Array(suffix.utf8))
+      let name = FilePath(bytes: [UInt8(ascii: ".")] + visible + Array(names.next().utf8))
       let temporary = final.bytes.contains(UInt8(ascii: "/")) ? final.parent.appending(name) : name
       let descriptor = openFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
       if descriptor >= 0 { return (temporary, descriptor) }
@@ -275,7 +280,7 @@ private func umaskOfProcess() -> mode_t? {
 }
 
 /// `path` with symbolic links of its last component followed, also to a file that does not exist.
-func resolvingLinks(_ path: FilePath) throws(OhanaError) -> FilePath {
+package func resolvingLinks(_ path: FilePath) throws(OhanaError) -> FilePath {
   var current = path
   for _ in 0..<40 {
     var buffer = [UInt8](repeating: 0, count: 4096)

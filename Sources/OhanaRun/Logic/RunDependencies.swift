@@ -6,6 +6,8 @@ public struct RunDependencies: Sendable {
   let inputs = InputManager()
   let processors = ProcessorManager()
   let reports = ReportManager()
+  let locks = LockManager()
+  let journals = JournalManager()
   /// Time on a clock that is never set, in nanoseconds.
   let clock: @Sendable () -> UInt64
 
@@ -13,9 +15,14 @@ public struct RunDependencies: Sendable {
 
   init(clock: @escaping @Sendable () -> UInt64) { self.clock = clock }
 
-  func makeSpill(_ options: RunOptions) -> FileSpillStore { FileSpillStore(folder: options.tempDir) }
+  func makeSpill(_ options: RunOptions, journal: Journal? = nil) -> FileSpillStore {
+    FileSpillStore(folder: options.tempDir, stateFolder: journal?.folder)
+  }
 
-  func makeStore() -> RunStore { RunStore(dependencies: self, interceptors: [OrderInterceptor()]) }
+  /// - Parameter journal: where durable changes go, once there is one.
+  func makeStore(journal: Locked<Journal?>) -> RunStore {
+    RunStore(dependencies: self, interceptors: [OrderInterceptor(), JournalInterceptor(journal)])
+  }
 
   /// What turns outside events into dispatches, for as long as it is held.
   ///

@@ -131,6 +131,9 @@ public struct RunRequest: Sendable {
   public var stages: [any PlannedStage] = []
   /// All that stands in front of the first `then`.
   public var options = RunOptions()
+  /// The command line that says all this, for `ohana resume`.
+  public var arguments: [FilePath] = []
+
   /// Reads nothing and does nothing yet.
   public init() {}
 }

@@ -1,4 +1,5 @@
 public import OhanaCore
+public import OhanaFormats
 
 /// Everything there is to know of a run, as one value: what a person, a report or an exit status needs, and what a killed run goes on from.
 ///
@@ -61,6 +62,41 @@ public struct RunState: Sendable, Equatable, Codable {
     public var count = 1
   }
 
+  /// What the journal keeps: enough for the next run to finish this one, to go on with it, or to clear up behind it.
+  public struct Kept: Sendable, Equatable, Codable {
+    /// What a run has to have in common with this one to go on with it; nil where none can, since an input cannot be read again.
+    public var identity: RunIdentity?
+    /// In the names of all its private files; see ``TemporaryNames``.
+    public var mark: String
+    /// Where those files are.
+    public var folders: [FilePath]
+    public var fingerprintSeed: UInt64
+    /// The command line, and where it was given.
+    public var arguments: [FilePath]
+    public var directory: FilePath
+    public var checkpoint: Checkpoint?
+    public var commit: Commit?
+  }
+
+  /// A rest of the flow that was written down.
+  public struct Checkpoint: Sendable, Equatable, Codable {
+    /// 1 for the first; the file is `checkpoint-N`.
+    public var number: Int
+    /// Of the file.
+    public var size: Int
+    public var checksum: UInt64
+    /// Records read up to it.
+    public var records: Int
+  }
+
+  /// All is complete; only names are to be changed.
+  public struct Commit: Sendable, Equatable, Codable {
+    public var renames: [PendingRename]
+    public var books: RunBooks
+    public var notes: [String]
+    public var fault: Failure?
+  }
+
   public var phase = Phase.planning
   public var progress = Progress()
   public var books = RunBooks()
@@ -70,6 +106,7 @@ public struct RunState: Sendable, Equatable, Codable {
   public var notes: [String] = []
   public var failure: Failure?
   public var interruption: Interruption?
+  public var kept: Kept?
   /// Times somebody asked to be shown the progress.
   public var progressRequests = 0
 

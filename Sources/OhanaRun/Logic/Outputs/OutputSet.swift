@@ -8,12 +8,13 @@ final class OutputSet: Sendable {
   private struct State {
     var outputs: [RunOutput] = []
     var rejects: RunOutput?
-    var isPublished = false
   }
   private let checks: OutputChecks
   private let overwrites: Bool
   private let level: CompressionLevel
   private let workspace: GzipWorkspace
+  /// Names the private files of all outputs.
+  let names: TemporaryNames
   /// Nothing is opened: for looking at a plan.
   private let isDry: Bool
   private let state = Mutex(State())
@@ -24,8 +25,11 @@ final class OutputSet: Sendable {
   }
 
   /// - Parameter compressors: blocks of one output compressed at once.
-  init(_ options: RunOptions, inputs: [FilePath], pool: any WorkPool, compressors: Int, isDry: Bool = false) throws {
+  init(
+    _ options: RunOptions, inputs: [FilePath], pool: any WorkPool, compressors: Int, names: TemporaryNames = .random(), isDry: Bool = false
+  ) throws {
     self.isDry = isDry
+    self.names = names
     checks = OutputChecks(inputs: inputs, overwrites: options.overwrite)
     overwrites = options.overwrite
     level = try CompressionLevel(options.level, codec: options.useZlib ? .zlib : .fast)
@@ -50,7 +54,7 @@ final class OutputSet: Sendable {
     case .chunks(let pattern, let records):
       guard let name = try ChunkName(pattern) else { preconditionFailure("a chunked name has its placeholder") }
       let chunks = try ChunkedOutput(
-        name, recordsPerChunk: records, checks: checks, overwrites: overwrites, gzip: sink.isCompressed ? workspace : nil
+        name, recordsPerChunk: records, checks: checks, overwrites: overwrites, gzip: sink.isCompressed ? workspace : nil, names: names
       ) { file in
         let text = header()
         if !text.isEmpty { try text.withUnsafeBufferPointer { bytes throws(OhanaError) in try file.write(bytes) } }
@@ -64,6 +68,9 @@ final class OutputSet: Sendable {
     return output
   }
 
+  /// Folders that private files are in, from the root.
+  var folders: Set<FilePath> { Set(all.compactMap { $0.name.absolute?.parent }) }
+
   /// Makes sure that a file written when all is over destroys nothing: the report.
   func reserve(_ path: FilePath) throws { try checks.check(path) }
 
@@ -73,7 +80,7 @@ final class OutputSet: Sendable {
       guard let columns = output.table?.columns.names else { continue }
       let writing = WriterPlanner.csvOptions(options, sink: output.sink, role: output.role)
       try await output.widen(to: columns.count, head: writing.fileHead(columns), options: writing, useZlib: options.useZlib) {
-        OutputFile(try OutputTarget(output.name, overwrites: overwrites), gzip: output.sink.isCompressed ? workspace : nil)
+        OutputFile(try OutputTarget(output.name, overwrites: overwrites, names: names), gzip: output.sink.isCompressed ? workspace : nil)
       }
     }
   }
@@ -81,29 +88,30 @@ final class OutputSet: Sendable {
   private func file(_ path: FilePath, _ sink: SinkPlan) throws -> OutputFile {
     if isDry { return OutputFile(try OutputTarget("/dev/null", overwrites: true)) }
     try checks.check(path)
-    return OutputFile(try OutputTarget(path, overwrites: overwrites), gzip: sink.isCompressed ? workspace : nil)
+    return OutputFile(try OutputTarget(path, overwrites: overwrites, names: names), gzip: sink.isCompressed ? workspace : nil)
   }
 
-  /// Completes all outputs but the rejects.
+  /// Completes all outputs.
   func finish() async throws {
-    for output in state.withLock({ $0.outputs }) { try await output.finish() }
+    for output in all { try await output.finish() }
   }
 
-  /// Lets everything appear, the rejects too, and returns what there is.
-  func publish() async throws -> [RunBooks.Output] {
-    let (outputs, rejects) = state.withLock { ($0.outputs, $0.rejects) }
-    try await rejects?.finish()
-    let all = outputs + (rejects.map { [$0] } ?? [])
-    try OutputTarget.publish(try all.flatMap { try $0.targets() })
-    state.withLock { $0.isPublished = true }
-    return all.map { .init(name: $0.name.description, records: $0.records, bytes: $0.bytes, role: $0.role.rawValue) }
+  /// The rejects behind the others.
+  private var all: [RunOutput] { state.withLock { $0.outputs + ($0.rejects.map { [$0] } ?? []) } }
+
+  /// What there is, when everything is finished.
+  var books: [RunBooks.Output] {
+    all.map { .init(name: $0.name.description, records: $0.records, bytes: $0.bytes, role: $0.role.rawValue) }
   }
+
+  /// All files in the order in which they appear, when everything is finished. - Throws: `io` if they cannot be made durable.
+  func targets() throws -> [OutputTarget] { try all.flatMap { try $0.targets() } }
 
   /// After a failure: the rejects appear all the same, the rest never does.
   func publishRejects() async throws {
     guard let rejects = state.withLock({ $0.rejects }) else { return }
     try await rejects.finish()
-    try OutputTarget.publish(try rejects.targets())
+    try OutputTarget.publish(try rejects.targets().filter { !$0.isPublished })
   }
 
   /// Leaves nothing of what is not published.

@@ -19,6 +19,7 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
   private var hasHeader = false
   private var writtenHeader = 0
   private var place: Place
+  private var isFinished = false
 
   init(_ sink: SinkPlan, role: Role, file: OutputFile, header: @escaping @Sendable () -> [UInt8]) {
     self.sink = sink
@@ -74,8 +75,10 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
 
   // MARK: When the pipeline is at rest
 
-  /// Brings the last byte to disk. Nothing appears yet.
+  /// Brings the last byte to disk, unless that is done. Nothing appears yet.
   func finish() async throws {
+    guard !isFinished else { return }
+    isFinished = true
     switch place {
     case .chunks(let chunks): try chunks.finish()
     case .file(let file):
@@ -123,6 +126,7 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
       throw error
     }
     replace(with: file)
+    isFinished = false
     try await finish()
   }
 

@@ -15,32 +15,64 @@ public enum PlanActions {
       let inputs = context.dependencies.inputs
       let threads = options.threads ?? context.dependencies.processors.usableCount
       let scheduler = WorkScheduler(width: threads)
-      let spill = context.dependencies.makeSpill(options)
+      let spill = context.dependencies.makeSpill(options, journal: desk.journal.withLock { $0 })
       desk.onClose { spill.close() }
       let paths = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
-      let outputs = try OutputSet(
-        options, inputs: paths, pool: scheduler,
-        compressors: MemoryPlan(total: options.memory, threads: threads, outputs: 1, holders: []).compressors)
+      let names = TemporaryNames.random()
+      let outputs = try makeOutputs(paths, scheduler, names)
+      let probed = try probe(paths, inputs, spill)
+      let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
+      let planner = RunPlanner(inputs: inputs, scheduler: scheduler, spill: spill)
+      let seed = UInt64.random(in: .min ... .max)
+      if let kept = kept(paths, names, seed) { try await context.dispatch(JournalActions.Open(kept: kept)) }
+      let draft = RunDraft(
+        request: purpose.effective(request), probed: probed, sink: sink, threads: threads, outputs: outputs, fingerprintSeed: seed)
+      let plan = try await columnsFirst(draft, planner, inputs, spill, context)
+      let folders = outputs.folders.subtracting(context.state.kept?.folders ?? [])
+      if context.state.kept != nil, !folders.isEmpty { try await context.dispatch(JournalActions.AddFolders(folders: folders.sorted())) }
+      return PreparedRun(request: draft.request, plan: plan, scheduler: scheduler, outputs: outputs)
+    }
+
+    private func makeOutputs(_ paths: [FilePath], _ scheduler: WorkScheduler, _ names: TemporaryNames) throws -> OutputSet {
+      let options = request.options
+      let memory = MemoryPlan(total: options.memory, threads: scheduler.width, outputs: 1, holders: [])
+      let outputs = try OutputSet(options, inputs: paths, pool: scheduler, compressors: memory.compressors, names: names)
       desk.onClose { outputs.discard() }
       if let report = options.report {
         try outputs.reserve(report)
         desk.mayReport = true
       }
-      var probed = try inputs.probe(paths, options: options)
-      if options.ragged == .pad { probed = try inputs.widen(probed, options: options, spill: spill) }
-      let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
-      let planner = RunPlanner(inputs: inputs, scheduler: scheduler, spill: spill)
-      let request = purpose.effective(request)
-      var table: CSVColumnTable?
-      if sink.needsColumnsFirst(probed, request) {
-        probed = try probed.map { try inputs.spool($0, to: spill) }
-        let first = try planner.plan(
-          request, probed: probed, sink: sink, threads: threads, outputs: outputs, onlyColumns: true)
-        _ = try await context.drive(first, on: scheduler)
-        table = first.collector?.table
-      }
-      let plan = try planner.plan(request, probed: probed, sink: sink, threads: threads, outputs: outputs, table: table)
-      return PreparedRun(request: request, plan: plan, scheduler: scheduler, outputs: outputs)
+      return outputs
+    }
+
+    private func probe(_ paths: [FilePath], _ inputs: InputManager, _ spill: FileSpillStore) throws -> [ProbedInput] {
+      let probed = try inputs.probe(paths, options: request.options)
+      return request.options.ragged == .pad ? try inputs.widen(probed, options: request.options, spill: spill) : probed
+    }
+
+    /// nil where nothing is kept.
+    private func kept(_ paths: [FilePath], _ names: TemporaryNames, _ seed: UInt64) -> RunState.Kept? {
+      guard desk.journal.withLock({ $0 }) != nil else { return nil }
+      let folders = [request.output, request.options.rejects].compactMap { $0?.absolute?.parent }
+      let directory = FilePath("./x").absolute?.parent ?? "."
+      return RunState.Kept(
+        identity: RunIdentity(request, inputs: paths), mark: names.mark, folders: Array(Set(folders)).sorted(), fingerprintSeed: seed,
+        arguments: request.arguments, directory: directory)
+    }
+
+    /// Plans, behind a pass for the columns alone where the output needs them first.
+    private func columnsFirst(
+      _ draft: RunDraft, _ planner: RunPlanner, _ inputs: InputManager, _ spill: FileSpillStore, _ context: RunContext
+    ) async throws -> RunPlan {
+      guard draft.sink.needsColumnsFirst(draft.probed, draft.request) else { return try planner.plan(draft) }
+      var draft = draft
+      draft.probed = try draft.probed.map { try inputs.spool($0, to: spill) }
+      draft.onlyColumns = true
+      let first = try planner.plan(draft)
+      _ = try await context.drive(first, on: planner.scheduler)
+      draft.onlyColumns = false
+      draft.table = first.collector?.table
+      return try planner.plan(draft)
     }
   }
 }

@@ -22,18 +22,30 @@ struct RunPlan: Sendable {
   var collector: CSVColumnCollector?
 }
 
+/// What a plan is made of.
+struct RunDraft: Sendable {
+  var request: RunRequest
+  var probed: [ProbedInput]
+  var sink: SinkPlan
+  var threads: Int
+  var outputs: OutputSet
+  /// Seed of the fingerprints: random per run, but that of the run which is gone on with.
+  var fingerprintSeed: UInt64
+  /// CSV columns found by an earlier pass over the same input, where the output cannot be mended afterwards.
+  var table: CSVColumnTable?
+  /// A pass that finds the columns and does nothing else.
+  var onlyColumns = false
+}
+
 /// Turns a request into a plan. Holds nothing; what it opens belongs to the plan.
 struct RunPlanner: Sendable {
   let inputs: InputManager
   let scheduler: WorkScheduler
   let spill: any SpillStore
 
-  /// - Parameter table: CSV columns found by an earlier pass over the same input, where the output cannot be mended afterwards.
-  ///   - onlyColumns: a pass that finds the columns and does nothing else.
-  func plan(
-    _ request: RunRequest, probed: [ProbedInput], sink: SinkPlan, threads: Int, outputs: OutputSet, table: CSVColumnTable? = nil,
-    onlyColumns: Bool = false
-  ) throws -> RunPlan {
+  func plan(_ draft: RunDraft) throws -> RunPlan {
+    let (request, probed, sink, threads, outputs) = (draft.request, draft.probed, draft.sink, draft.threads, draft.outputs)
+    let (table, onlyColumns) = (draft.table, draft.onlyColumns)
     let options = request.options
     let sourceFormat = probed.first?.format ?? .ndjson
     let unionColumns = Self.union(probed)
@@ -48,7 +60,7 @@ struct RunPlanner: Sendable {
     var settings = StageSettings()
     settings.locale = options.locale
     settings.seed = options.seed
-    settings.fingerprintSeed = UInt64.random(in: .min ... .max)
+    settings.fingerprintSeed = draft.fingerprintSeed
     settings.threads = threads
     settings.sources = probed.map(\.path)
     let fused = StageFusion.fused(request.stages)

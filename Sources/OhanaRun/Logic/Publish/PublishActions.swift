@@ -1,23 +1,29 @@
 internal import OhanaCore
+internal import OhanaFormats
 
 /// Outputs get their names.
 public enum PublishActions {
-  /// From here on every output is complete; what follows can be done again.
-  struct Committing: PhaseUpdater {
+  /// From here on every output is complete; what follows can be done again, and by the next run if this one is killed.
+  struct Committing: PhaseUpdater, DurableUpdater {
+    static let journalName = "committing"
     static let follows: Set<RunState.Phase> = [.finishing]
-    func update(_ state: inout RunState) { state.phase = .committing }
+    let commit: RunState.Commit
+
+    func update(_ state: inout RunState) {
+      state.phase = .committing
+      state.kept?.commit = commit
+    }
   }
 
   struct Published: PhaseUpdater {
-    static let follows: Set<RunState.Phase> = [.committing]
-    let outputs: [RunBooks.Output]
-    /// A chunk was skipped: what was whole before its fault is published.
-    let fault: RunState.Failure?
+    static let follows: Set<RunState.Phase> = [.planning, .committing]
+    let commit: RunState.Commit
 
     func update(_ state: inout RunState) {
       state.phase = .published
-      state.books.outputs = outputs
-      state.failure = fault
+      state.books = commit.books
+      state.notes = commit.notes
+      state.failure = commit.fault
     }
   }
 
@@ -28,9 +34,14 @@ public enum PublishActions {
     func perform(in context: RunContext) async throws {
       try await run.outputs.finish()
       try await run.outputs.widen(run.request.options)
-      try await context.dispatch(Committing())
-      let outputs = try await run.outputs.publish()
-      try await context.dispatch(Published(outputs: outputs, fault: run.fault.map { .init($0) }))
+      let targets = try run.outputs.targets()
+      var books = context.state.books
+      books.outputs = run.outputs.books
+      let commit = RunState.Commit(
+        renames: targets.compactMap(\.pendingRename), books: books, notes: context.state.notes, fault: run.fault.map { .init($0) })
+      try await context.dispatch(Committing(commit: commit))
+      try OutputTarget.publish(targets)
+      try await context.dispatch(Published(commit: commit))
     }
   }
 }

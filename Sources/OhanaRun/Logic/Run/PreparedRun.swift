@@ -78,8 +78,17 @@ final class RunDesk: Sendable {
   private struct Things {
     var closers: [@Sendable () -> Void] = []
     var mayReport = false
+    var keepsState = false
   }
   private let things = Locked(Things())
+  /// The run's journal, once there is one.
+  let journal = Locked<Journal?>(nil)
+
+  /// What was kept for a next run to go on from stays.
+  var keepsState: Bool {
+    get { things.withLock { $0.keepsState } }
+    set { things.withLock { $0.keepsState = newValue } }
+  }
 
   /// The report's place was found free.
   var mayReport: Bool {

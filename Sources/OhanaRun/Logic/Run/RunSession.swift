@@ -20,7 +20,7 @@ public final class RunSession: Sendable {
     self.request = request
     self.purpose = purpose
     self.dependencies = dependencies
-    store = dependencies.makeStore()
+    store = dependencies.makeStore(journal: desk.journal)
   }
 
   /// Runs to the end; called once. Never throws: the state says what went wrong.
@@ -32,8 +32,13 @@ public final class RunSession: Sendable {
     let observers = observes ? dependencies.makeObservers(of: store, since: began) : []
     defer { withExtendedLifetime(observers) {} }
     do {
-      let plan = try await store.perform(PlanActions.Plan(request: request, purpose: purpose, desk: desk))
-      try await store.perform(RunActions.Run(run: plan))
+      let holding = purpose == .write ? try await store.perform(JournalActions.Hold(request: request, desk: desk)) : RunHolding()
+      if let commit = holding.finished {
+        try await store.dispatch(PublishActions.Published(commit: commit))
+      } else {
+        let plan = try await store.perform(PlanActions.Plan(request: request, purpose: purpose, desk: desk))
+        try await store.perform(RunActions.Run(run: plan))
+      }
     } catch {
       // A run that is published cannot fail any more.
       try? await store.dispatch(RunActions.Fail(failure: .init(error)))
@@ -63,7 +68,9 @@ public final class RunSession: Sendable {
     var request = request
     request.options.rejects = nil
     let plan = try RunPlanner(inputs: dependencies.inputs, scheduler: scheduler, spill: spill).plan(
-      request, probed: probed, sink: sink, threads: threads, outputs: OutputSet.dry(options, pool: scheduler))
+      RunDraft(
+        request: request, probed: probed, sink: sink, threads: threads, outputs: OutputSet.dry(options, pool: scheduler),
+        fingerprintSeed: 0))
     return PlanText.lines(plan, options: options)
   }
 }

@@ -1,0 +1,44 @@
+internal import CCrypto
+internal import CXXHash
+
+/// XXH3 (64 bits) of bytes that come piece by piece. About 20 GB/s.
+public final class XXH3Digest: @unchecked Sendable {  // because one piece of work at a time uses it
+  private let state: OpaquePointer
+
+  public init() {
+    guard let state = XXH3_createState() else { preconditionFailure("no memory for a checksum") }
+    self.state = state
+    XXH3_64bits_reset(state)
+  }
+  deinit { XXH3_freeState(state) }
+
+  public func update(_ bytes: UnsafeRawBufferPointer) {
+    if let start = bytes.baseAddress { XXH3_64bits_update(state, start, bytes.count) }
+  }
+  public var value: UInt64 { XXH3_64bits_digest(state) }
+
+  public static func value(of bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { XXH3_64bits($0.baseAddress, $0.count) } }
+}
+
+/// SHA-256 of bytes that come piece by piece.
+public final class SHA256Digest {
+  private let context: OpaquePointer
+
+  public init() {
+    guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+      preconditionFailure("the OpenSSL library cannot compute SHA-256")
+    }
+    self.context = context
+  }
+  deinit { EVP_MD_CTX_free(context) }
+
+  public func update(_ bytes: UnsafeRawBufferPointer) { EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
+
+  /// In hexadecimal. Called once.
+  public func finish() -> String {
+    let digits = Array("0123456789abcdef")
+    var digest = [UInt8](repeating: 0, count: 32)
+    EVP_DigestFinal_ex(context, &digest, nil)
+    return String(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+  }
+}

@@ -1,0 +1,62 @@
+internal import CICU
+public import OhanaCore
+
+/// What two runs must have in common for one to go on with the other.
+public struct RunIdentity: Sendable, Equatable, Codable {
+  /// A file that is read.
+  public struct Input: Sendable, Equatable, Codable {
+    public var path: FilePath
+    public var size: Int
+    /// Last change, in nanoseconds since 1970.
+    public var changed: Int
+
+    /// nil for what is no regular file: it cannot be read again.
+    init?(_ path: FilePath) {
+      guard path != "-", let status = fileStatus(path), status.isRegular else { return nil }
+      self.path = path
+      size = Int(status.st_size)
+      #if canImport(Darwin)
+        let time = status.st_mtimespec
+      #else
+        let time = status.st_mtim
+      #endif
+      changed = Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+    }
+  }
+
+  /// Of this tool and the libraries that results depend on, by name.
+  public var versions: [String: String]
+  /// Options that results depend on, and the stages, as text.
+  public var plan: [String]
+  public var inputs: [Input]
+
+  /// nil where an input cannot be read again.
+  init?(_ request: RunRequest, inputs paths: [FilePath]) {
+    inputs = []
+    for path in paths {
+      guard let input = Input(path) else { return nil }
+      inputs.append(input)
+    }
+    versions = ["ohana": Version.current, "ICU": String(cString: ohana_icu_version())]
+    // How it runs, and what it tells, does not change what comes out.
+    var options = request.options
+    let usual = RunOptions()
+    (options.memory, options.threads, options.tempDir) = (usual.memory, usual.threads, usual.tempDir)
+    (options.report, options.progress, options.quiet, options.showValues) = (usual.report, usual.progress, usual.quiet, usual.showValues)
+    (options.resume, options.overwrite, options.manifest) = (usual.resume, usual.overwrite, usual.manifest)
+    plan = ["to \(request.output?.description ?? "-")", "\(options)"] + request.stages.map(\.text)
+  }
+
+  /// Why a run of this identity cannot go on with one of `earlier`; nil if it can.
+  func conflict(with earlier: RunIdentity) -> String? {
+    for (name, version) in versions where earlier.versions[name] != version {
+      return "it was made by \(name) \(earlier.versions[name] ?? "of no version"), and this is \(version)"
+    }
+    if plan != earlier.plan { return "options or stages are others" }
+    if inputs.map(\.path) != earlier.inputs.map(\.path) { return "its inputs were others" }
+    for (input, before) in zip(inputs, earlier.inputs) where input != before {
+      return "the input \(input.path) has changed \(input.size == before.size ? "" : "in size ")since"
+    }
+    return nil
+  }
+}
