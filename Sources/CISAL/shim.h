@@ -1,6 +1,7 @@
 #pragma once
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
+#include <isa-l.h>
 
 /// Sizes of the work buffers are macros with arithmetic, which Swift cannot import.
 enum {

@@ -3,9 +3,12 @@ internal import Ohana
 
 /// One run as the command line shows it: progress while it goes on, a summary, an exit status.
 struct ConsoleRun: Sendable {
-  let request: RunRequest
+  private(set) var request: RunRequest
 
-  init(_ request: RunRequest) { self.request = request }
+  init(_ request: RunRequest) {
+    self.request = request
+    self.request.arguments = CommandLineWords.current
+  }
 
   /// Runs to the end and returns the exit status.
   func run() async throws -> Int32 {
@@ -44,18 +47,24 @@ struct ConsoleRun: Sendable {
     let status = 128 + interruption.signal
     let end: @Sendable () -> Void = {
       session.abandon()
-      Terminal.error(interrupted)
+      Terminal.error(interrupted(session.store.state))
       _exit(status)
     }
     if interruption.count > 1 { return end() }
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(300), execute: end)
+    // A checkpoint may take its time.
+    let patience = session.store.state.isLeaving ? 10_000 : 300
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(patience), execute: end)
   }
 
-  private static let interrupted = "ohana: interrupted; nothing is published and everything temporary is gone"
+  private static func interrupted(_ state: RunState) -> String {
+    state.hasLeft
+      ? "ohana: interrupted; nothing is published, and --resume goes on from record \(Quantity.grouped(state.kept?.checkpoint?.records ?? 0))"
+      : "ohana: interrupted; nothing is published and everything temporary is gone"
+  }
 
   /// Prints what went wrong, if anything did, and returns the exit status.
   func status(_ state: RunState) -> Int32 {
-    if state.isInterrupted { Terminal.error(Self.interrupted) } else if let failure = state.failure { Terminal.report(failure) }
+    if state.isInterrupted { Terminal.error(Self.interrupted(state)) } else if let failure = state.failure { Terminal.report(failure) }
     return state.exitStatus
   }
 }

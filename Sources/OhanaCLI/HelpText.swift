@@ -70,6 +70,14 @@ enum HelpText {
       options: HeadCommand.help, takesRunOptions: true,
       examples: [("ohana head -n 3 exports/part-1.ndjson.gz", "Three records to look at.")]),
     Verb(
+      name: "resume", usage: "ohana resume OUTPUT", summary: "Go on with a run that was ended before it had published OUTPUT.",
+      text: """
+        The same command once more, with --resume, in the folder where it was given. Runs that write a file take a checkpoint every 30 seconds, \
+        and at SIGTERM where --resume was given or there is one already. What a checkpoint holds is not read again; a run that was killed \
+        before the first begins anew. Inputs, options and versions have to be the same, threads and memory may differ.
+        """, options: [], takesRunOptions: false,
+      examples: [("ohana resume clean.ndjson.gz", "Go on where the machine was switched off.")]),
+    Verb(
       name: "generate", usage: "ohana generate --rows N -o OUTPUT [options]", summary: "Make sample contacts.",
       text: "Deterministic: the same seed gives the same bytes. The people are invented.", options: GenerateCommand.help,
       takesRunOptions: false,
@@ -149,7 +157,7 @@ enum HelpText {
       6        the books do not balance; nothing is published
       7        another run holds the output
       8        a guard failed: --min-records, --max-drop, a refused selection
-      130/143  interrupted; everything temporary is gone
+      130/143  interrupted; everything temporary is gone, but what --resume goes on from after SIGTERM
     """
 
   static let keysPage = """

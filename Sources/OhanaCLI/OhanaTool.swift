@@ -4,6 +4,7 @@ internal import Ohana
 enum OhanaTool {
   /// Runs one command line; prints data to standard output and everything else to standard error.
   static func run(_ words: [FilePath]) async -> Int32 {
+    CommandLineWords.current = words
     var words = ArgumentWords(words)
     guard let verb = words.take() else {
       Terminal.error(HelpText.overview)
@@ -40,6 +41,7 @@ enum OhanaTool {
     case "head": return try await HeadCommand.run(&words)
     case "stats": return try await StatsCommand.run(&words)
     case "diff": return try await DiffCommand.run(&words)
+    case "resume": return try await ResumeCommand.run(&words)
     case "generate": return try await GenerateCommand.run(&words)
     default:
       if let entry = StageCatalog.entry(named: verb) { return try await RunCommand.run(StageCommand.parse(entry, &words)) }

@@ -2,7 +2,7 @@
 ///
 /// Libraries throw it, the command line prints it and takes its exit status from ``category``. A message names files, fields and
 /// places, never a contact's values.
-public struct OhanaError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct OhanaError: Error, Sendable, Equatable, Codable, CustomStringConvertible {
   /// What kind of trouble it is; the raw value is the exit status of the command line.
   public enum Category: Int32, Sendable, Codable {
     /// The caller asked for something impossible: unknown option, unknown field, an existing output.
@@ -22,7 +22,7 @@ public struct OhanaError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   /// A place in the decompressed input; lines and byte columns count from 1.
-  public struct Location: Sendable, Equatable {
+  public struct Location: Sendable, Equatable, Codable {
     public var source: FilePath
     public var line: Int?
     /// 1-based byte column within the line.

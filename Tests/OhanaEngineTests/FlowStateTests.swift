@@ -23,6 +23,11 @@ private struct Simulation {
   var delivered: [Int] = []
   var isComplete = 0
   var maxOutstanding = 0
+  /// Asks for a rest before every so many events.
+  var pausesEvery: Int?
+  /// What the source had given, and what had gone through, at each rest.
+  var rests: [(made: Int, delivered: Int)] = []
+  var declined = 0
 
   mutating func random(below limit: Int) -> Int {
     seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -58,6 +63,11 @@ private struct Simulation {
           if case .ordered = nodes[node] { #expect(runningOrdered.insert(node).inserted, "one batch at a time in an ordered node") }
           pending.append(action)
         case .finish, .recycle: pending.append(action)
+        case .rest:
+          #expect(inUse.isEmpty, "no batch is under way at rest")
+          rests.append((made, delivered.count))
+          pending.append(action)
+        case .declineRest: declined += 1
         }
       }
       maxOutstanding = max(maxOutstanding, pending.count)
@@ -68,6 +78,7 @@ private struct Simulation {
       events += 1
       try #require(events < 100_000, "the pipeline does not come to an end")
       if events == failAt { take { $0.fail() } }
+      if let pausesEvery, events % pausesEvery == 0 { take { $0.requestPause() } }
       let action = pending.remove(at: random(below: pending.count))
       switch action {
       case .fillFromSource(let batch):
@@ -103,6 +114,7 @@ private struct Simulation {
         #expect(inUse.remove(batch) != nil, "a batch is recycled once")
         if counts { delivered.append(value[batch]) }
         take { $0.recycled(batch: batch) }
+      case .rest: take { $0.proceed() }
       case .finish(let node): take { $0.finished(node: node, hasTail: tails[node] > 0) }
       default: break
       }
@@ -155,6 +167,32 @@ private struct Simulation {
       batches: 3, seed: UInt64(event))
     try simulation.run(failAt: event)
     #expect(simulation.isComplete == 1)
+  }
+
+  @Test("a rest finds every batch free and all that was read gone through, and changes nothing of the stream", arguments: 0..<80)
+  func rests(seed: Int) throws {
+    var simulation = Simulation(
+      nodes: [.row, .ordered(.init()), .row, .ordered(.init(consumes: true, tail: 4)), .row, .ordered(.init())], sourceBatches: 12,
+      batches: 1 + seed % 5, seed: UInt64(seed))
+    simulation.pausesEvery = 2 + seed % 9
+    try simulation.run()
+    #expect(simulation.isComplete == 1)
+    #expect(simulation.seen[1] == Array(0..<12) && simulation.seen[3] == Array(0..<12))
+    #expect(simulation.seen[5] == [4004, 4003, 4002, 4001])
+    #expect(!simulation.rests.isEmpty)
+    for rest in simulation.rests { #expect(rest.made == rest.delivered, "what was read before a rest has gone through") }
+    #expect(simulation.declined > 0, "behind the end of the source there is no rest")
+  }
+
+  @Test("a rest and an early stop, or a failure, do not lock up", arguments: 0..<60)
+  func restsAndEnds(seed: Int) throws {
+    var simulation = Simulation(
+      nodes: [.row, .ordered(.init(stopsAfter: 5)), .row, .ordered(.init())], sourceBatches: 30, batches: 1 + seed % 4,
+      seed: UInt64(seed))
+    simulation.pausesEvery = 1 + seed % 7
+    try simulation.run(failAt: seed % 2 == 0 ? nil : seed)
+    #expect(simulation.isComplete == 1)
+    if seed % 2 == 0 { #expect(simulation.seen[3] == [0, 1, 2, 3, 4]) }
   }
 
   @Test("64 ordered nodes and one batch do not lock up")

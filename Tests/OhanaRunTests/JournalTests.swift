@@ -33,7 +33,7 @@ import Testing
   @Test("the fold of the journal equals the live state, for any changes", arguments: 0..<50)
   func foldEqualsLiveState(seed: UInt64) throws {
     let workdir = try Workdir()
-    let journal = try #require(manager.create(in: FilePath(workdir.url.path), for: "/x/out.csv"))
+    let journal = try #require(manager.newFolder(in: FilePath(workdir.url.path), for: "/x/out.csv").flatMap(manager.create))
     var live = RunState()
     for change in changes(seed) {
       try journal.append(change)
@@ -47,7 +47,7 @@ import Testing
 
   @Test("a journal cut anywhere, or with a flipped byte, gives the whole entries before") func tornEndIsIgnored() throws {
     let workdir = try Workdir()
-    let journal = try #require(manager.create(in: FilePath(workdir.url.path), for: "out"))
+    let journal = try #require(manager.newFolder(in: FilePath(workdir.url.path), for: "out").flatMap(manager.create))
     for seed in 0..<4 { try journal.append(JournalActions.Open(kept: kept(UInt64(seed)))) }
     let path = FilePath(journal.folder.description + "/journal")
     let bytes = Array(try Data(contentsOf: URL(filePath: path.description)))
@@ -116,7 +116,7 @@ import Testing
     try workdir.write(".side.ndjson.ohana-m-3", "never finished")
     let lock = try #require(try locks.acquire(FilePath(workdir.path("out.ndjson"))))
     try FileManager.default.createDirectory(atPath: workdir.path("tmp"), withIntermediateDirectories: true)
-    let journal = try #require(journals.create(in: FilePath(workdir.path("tmp")), for: "out.ndjson"))
+    let journal = try #require(journals.newFolder(in: FilePath(workdir.path("tmp")), for: "out.ndjson").flatMap(journals.create))
     try lock.note(journal.folder)
     let folder = FilePath(workdir.url.path).appending("x").absolute!.parent
     let names = [(".out.ndjson.ohana-m-1", "out.ndjson"), (".side.ndjson.ohana-m-2", "side.ndjson")]

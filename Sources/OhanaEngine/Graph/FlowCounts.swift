@@ -1,7 +1,7 @@
 public import OhanaCore
 
 /// Sums over the batches that have done their work, by step.
-public struct FlowCounts: Sendable, Equatable {
+public struct FlowCounts: Sendable, Equatable, Codable {
   /// What entered and left one step, of one input's records.
   public struct Passage: Sendable, Equatable, Codable {
     public var input = 0

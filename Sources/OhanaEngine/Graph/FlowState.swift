@@ -23,6 +23,11 @@ struct FlowState: Sendable {
     /// The batch has done its work, or (`counts` false) it lies behind an early stop and never happened: count it, empty it and report it
     /// as recycled.
     case recycle(batch: Int, counts: Bool)
+    /// Everything has come to rest as ``FlowState/requestPause()`` asked for: every batch is free, and nothing begins before
+    /// ``FlowState/proceed()``.
+    case rest
+    /// It cannot come to rest: the source has ended, and something streams out behind it. It goes on.
+    case declineRest
     /// Everything is done, or, after a failure, everything has come to rest.
     case complete
   }
@@ -58,6 +63,8 @@ struct FlowState: Sendable {
   private var outstanding = 0
   private var hasFailed = false
   private var isComplete = false
+  private enum Pause { case none, wanted, resting }
+  private var pause = Pause.none
   /// Nodes before this one were stopped early.
   private var stoppedBefore = 0
   /// What the last events asked for.
@@ -72,8 +79,9 @@ struct FlowState: Sendable {
     actions.reserveCapacity(maxActions)
   }
 
-  /// The most actions that one event asks for: each batch given up or handed out, a `finish` for each node, the producer's, the end.
-  var maxActions: Int { 2 * sequence.count + nodes.count + 2 }
+  /// The most actions that one event asks for: each batch given up or handed out, a `finish` for each node, the producer's, the answer
+  /// to a pause, the end.
+  var maxActions: Int { 2 * sequence.count + nodes.count + 3 }
 
   /// Moves the actions asked for into `target`, in order, and returns their number.
   mutating func takeActions(into target: UnsafeMutableBufferPointer<Action>) -> Int {
@@ -95,7 +103,8 @@ struct FlowState: Sendable {
     let isWanted = if case .source = producer { true } else { false }  // else stopped or failed meanwhile
     guard hasMore else {
       free.append(batch)
-      if isWanted {
+      // On its way to a rest the source is at its end, but has not ended: it is asked once more afterwards.
+      if isWanted, pause == .none {
         producer = .none
         nodes[0].inputEnd = produced
       }
@@ -154,6 +163,19 @@ struct FlowState: Sendable {
     outstanding -= 1
     if hasFailed || node < stoppedBefore { return advance() }
     if hasTail { producer = .tail(node) } else { endOutput(of: node) }
+    advance()
+  }
+
+  /// Asks for a rest between two batches of the source: answered once by ``Action/rest`` or ``Action/declineRest``, or never if the run
+  /// completes before.
+  mutating func requestPause() {
+    if pause == .none { pause = .wanted }
+    advance()
+  }
+
+  /// Goes on after a rest.
+  mutating func proceed() {
+    pause = .none
     advance()
   }
 
@@ -252,6 +274,7 @@ struct FlowState: Sendable {
         endIfDone(index)
         startWork(at: index)
       }
+      answerPause()
       startProducer()
     }
     let isOver = hasFailed ? outstanding == 0 : outstanding == 0 && nodes[nodes.count - 1].isFinished
@@ -286,8 +309,20 @@ struct FlowState: Sendable {
     }
   }
 
+  private mutating func answerPause() {
+    guard pause == .wanted else { return }
+    guard case .source = producer else {
+      pause = .none
+      actions.append(.declineRest)
+      return
+    }
+    guard outstanding == 0 else { return }
+    pause = .resting
+    actions.append(.rest)
+  }
+
   private mutating func startProducer() {
-    guard !isProducing, let batch = free.last else { return }
+    guard pause == .none, !isProducing, let batch = free.last else { return }
     switch producer {
     case .none: return
     case .source: actions.append(.fillFromSource(batch: batch))

@@ -16,6 +16,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     var counts: FlowCounts
     var completion: (@Sendable (Result<FlowCounts, any Error>) -> Void)?
     var tails: [Int: any BatchSource] = [:]
+    var atRest: (@Sendable (Bool) -> Void)?
   }
 
   private let source: any BatchSource
@@ -35,9 +36,10 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
   /// - Parameters:
   ///   - batchCount: batches in flight, the only bound on memory between stages; at least 1.
   ///   - batchBytes: arena bytes of a batch that are kept when it is recycled.
+  ///   - counts: those of an earlier run that this one goes on with.
   ///   - onBatch: called for each batch whose records count, when its work is done; from any thread, in no order.
   public init(
-    _ pipeline: Pipeline, batchCount: Int, batchBytes: Int, scheduler: WorkScheduler,
+    _ pipeline: Pipeline, batchCount: Int, batchBytes: Int, scheduler: WorkScheduler, counts: FlowCounts? = nil,
     onBatch: @escaping @Sendable (RecordBatch) -> Void = { _ in }
   ) {
     source = pipeline.source
@@ -65,7 +67,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     let kinds = nodes.map { node -> FlowState.NodeKind in if case .row = node { .row } else { .ordered } }
     let flow = FlowState(nodes: kinds, batches: batchCount)
     maxActions = flow.maxActions
-    state = Locked(State(flow: flow, counts: FlowCounts(steps: pipeline.steps.count)))
+    state = Locked(State(flow: flow, counts: counts ?? FlowCounts(steps: pipeline.steps.count)))
     super.init()
   }
 
@@ -92,6 +94,21 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
       state.flow.fail()
     }
   }
+
+  /// Brings everything to rest between two batches of the source: then no batch is under way, and nobody touches source or stages.
+  ///
+  /// - Parameter atRest: called once, on one of the scheduler's threads: with true at rest, and then ``proceed()`` or ``cancel(_:)`` has to
+  ///   follow; with false if that cannot be, since the source has ended. Not called if the run ends before.
+  public func pause(_ atRest: @escaping @Sendable (Bool) -> Void) {
+    apply { state in
+      guard state.atRest == nil else { return }
+      state.atRest = atRest
+      state.flow.requestPause()
+    }
+  }
+
+  /// Goes on after a rest.
+  public func proceed() { apply { $0.flow.proceed() } }
 
   /// The counts up to now.
   public var counts: FlowCounts { state.withLock { $0.counts } }
@@ -139,11 +156,18 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
       submit(.process, node: node, batch: index, priority: node + 1)
     case .finish(let node):
       submit(.finish, node: node, priority: node + 1)
+    case .rest, .declineRest:
+      let atRest = state.withLock { state in
+        defer { state.atRest = nil }
+        return state.atRest
+      }
+      scheduler.submit { atRest?(action == .rest) }
     case .complete:
       let (completion, result) = state.withLock { state in
         let result: Result<FlowCounts, any Error> = state.failure.map { .failure($0) } ?? .success(state.counts)
         defer {
           state.completion = nil
+          state.atRest = nil
           state.tails = [:]
         }
         return (state.completion, result)

@@ -123,6 +123,15 @@ public final class FileSpillStore: SpillStore {
     for number in dead { Self.path(number, in: stateFolder).unlinkFile() }
   }
 
+  /// Takes away what an earlier process made after its last checkpoint, once that has been taken up.
+  public func removeUnsealed() {
+    guard let stateFolder else { return }
+    let sealed = Set(names.withLock { $0.sealed }.map { Self.path($0, in: stateFolder).lastComponent })
+    for name in (try? stateFolder.folderNames()) ?? [] where name.bytes.starts(with: Array("spill-".utf8)) && !sealed.contains(name) {
+      stateFolder.appending(name).unlinkFile()
+    }
+  }
+
   private func removed(_ number: Int, _ path: FilePath) {
     let isKept = names.withLock { names in
       guard names.sealed.contains(number) else { return false }

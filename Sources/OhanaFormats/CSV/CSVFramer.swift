@@ -8,7 +8,7 @@ public import OhanaCore
 /// straight into the batch's arena. Cost: two passes of the masks' kernel less than `memcpy` of the text.
 ///
 /// Memory: a batch, and while a record is longer than a batch, or a quote is not closed, up to `maxRecordBytes` more.
-public final class CSVFramer: RecordFramer, @unchecked Sendable {  // because one piece of work at a time uses it
+public final class CSVFramer: RecordFramer, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   /// What every record of this input is read with.
   public let header: CSVHeader
   private let stream: any ByteStream
@@ -86,6 +86,24 @@ public final class CSVFramer: RecordFramer, @unchecked Sendable {  // because on
   /// The stream broke: what follows the last record end is no record.
   private var isBroken: Bool { hasEnded && stream.fault != nil }
   private var isAtEnd: Bool { hasEnded && pendingStart == pending.count }
+
+  // MARK: Checkpoints
+
+  public func save(to writer: CheckpointWriter) throws {
+    try writer.put(hasBegun)
+    try writer.put(hasEnded)
+    try writer.put(position)
+    try writer.put(UnsafeRawBufferPointer(start: pending.base + pendingStart, count: pending.count - pendingStart))
+  }
+
+  public func restore(from reader: CheckpointReader) throws {
+    hasBegun = try reader.bool()
+    hasEnded = try reader.bool()
+    position = try reader.count()
+    pending.removeAll()
+    pendingStart = 0
+    try reader.bytes(to: pending)
+  }
 
   // MARK: Bytes
 

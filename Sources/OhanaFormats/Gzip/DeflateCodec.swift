@@ -1,3 +1,4 @@
+internal import CISAL
 public import OhanaCore
 
 /// Which libraries pack and unpack deflate data (`--codec`). The contents are the same, the compressed bytes are not.
@@ -6,6 +7,9 @@ public enum DeflateCodec: String, Sendable, Codable, CaseIterable {
   case fast
   /// zlib for everything: slower, everywhere the same.
   case zlib
+
+  /// Of ISA-L, whose inner state a checkpoint holds.
+  public static var libraryVersion: String { "\(ISAL_MAJOR_VERSION).\(ISAL_MINOR_VERSION).\(ISAL_PATCH_VERSION)" }
 }
 
 /// A codec and a level it knows (`--codec`, `--level`).

@@ -5,7 +5,7 @@ public import OhanaCore
 /// CRC and length of every member are always checked. Zeros behind a member are padding; anything else that is no member is an error,
 /// since a damaged member looks the same. Bytes before a fault are delivered, then the fault is thrown, again and again. Memory is one
 /// buffer of compressed bytes and the inflater's window, whatever the data claims to be.
-public final class GzipByteStream: ByteStream, @unchecked Sendable {  // because one piece of work at a time uses it
+public final class GzipByteStream: ByteStream, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private enum Phase {
     case header
     case body
@@ -212,6 +212,55 @@ public final class GzipByteStream: ByteStream, @unchecked Sendable {  // because
     header = GzipHeaderParser()
     phase = .header
     return true
+  }
+
+  // MARK: Checkpoints
+
+  /// Phases that a checkpoint can be taken in, by number.
+  private var phaseNumber: Int? {
+    switch phase {
+    case .header: 0
+    case .body: 1
+    case .trailer: 2
+    case .between: 3
+    case .finished: 4
+    case .broken, .failed: nil
+    }
+  }
+
+  public var canCheckpoint: Bool { phaseNumber != nil && inflater.canCheckpoint && source.canBeSaved }
+
+  public func save(to writer: CheckpointWriter) throws {
+    guard let phaseNumber else { throw CheckpointReader.damaged }
+    for number in [phaseNumber, bufferOffset + start, members, memberOffset, Int(crc), Int(length), trailerCount] { try writer.put(number) }
+    try writer.put(trailer)
+    try writer.put(sourceEnded)
+    try writer.put(sourceIsSlow)
+    try withUnsafeBytes(of: &header) { try writer.put($0) }
+    try writer.put(UnsafeRawBufferPointer(input))
+    try inflater.save(to: writer)
+    try source.save(to: writer)
+  }
+
+  public func restore(from reader: CheckpointReader) throws {
+    let phases: [Phase] = [.header, .body, .trailer, .between, .finished]
+    phase = phases[try reader.count(phases.count - 1)]
+    bufferOffset = try reader.count()
+    members = try reader.count()
+    memberOffset = try reader.count()
+    crc = UInt32(truncatingIfNeeded: try reader.int())
+    length = UInt32(truncatingIfNeeded: try reader.int())
+    trailerCount = try reader.count(8)
+    trailer = try reader.uint64()
+    sourceEnded = try reader.bool()
+    sourceIsSlow = try reader.bool()
+    guard try reader.count() == MemoryLayout<GzipHeaderParser>.size else { throw CheckpointReader.damaged }
+    try withUnsafeMutableBytes(of: &header) { try reader.fill($0) }
+    end = try reader.count(buffer.count)
+    start = 0
+    try reader.fill(UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<end]))
+    try inflater.restore(from: reader)
+    try source.restore(from: reader)
   }
 
   // MARK: Faults

@@ -2,7 +2,7 @@ internal import CZlib
 internal import OhanaCore
 
 /// Passes over the header of one gzip member (RFC 1952 section 2.3) in whatever pieces it arrives; keeps none of it.
-struct GzipHeaderParser {
+struct GzipHeaderParser: BitwiseCopyable {
   enum Fault: Equatable {
     /// The first bytes are not `1f 8b`.
     case magic

@@ -1,4 +1,5 @@
 internal import CISAL
+internal import OhanaCore
 
 /// Inflates with ISA-L, straight into the caller's buffer as soon as that holds a window of 32 KiB.
 final class ISALInflater: Inflater {
@@ -97,6 +98,25 @@ final class ISALInflater: Inflater {
     case 1: return entry & 0x1ff_ffff < 256 ? UInt8(truncatingIfNeeded: entry) : nil
     default: return UInt8(truncatingIfNeeded: entry)
     }
+  }
+
+  /// ISA-L keeps all it knows, the window included, in one struct without pointers of its own. What is written is for the same version
+  /// of the library only.
+  var canCheckpoint: Bool { !isBroken }
+
+  func save(to writer: CheckpointWriter) throws {
+    state.pointee.next_in = nil
+    state.pointee.next_out = nil
+    try writer.put(UnsafeRawBufferPointer(start: state, count: MemoryLayout<inflate_state>.size))
+    try writer.put(surplus.bytes)
+    try writer.put(surplus.count)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    guard try reader.count() == MemoryLayout<inflate_state>.size else { throw CheckpointReader.damaged }
+    try reader.fill(UnsafeMutableRawBufferPointer(start: state, count: MemoryLayout<inflate_state>.size))
+    surplus = (try reader.uint64(), try reader.count(8))
+    isBroken = false
   }
 
   func crc32(_ crc: UInt32, _ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {

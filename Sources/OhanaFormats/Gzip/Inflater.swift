@@ -1,3 +1,5 @@
+internal import OhanaCore
+
 /// Inflates one raw deflate stream (RFC 1951) after another. The container around it is ``GzipByteStream``'s business.
 protocol Inflater: AnyObject {
   /// Forgets everything: the next byte is the first of a new deflate stream.
@@ -14,8 +16,19 @@ protocol Inflater: AnyObject {
   /// Bytes taken from `input` that lie behind the end of the deflate stream; empty unless the last step was `.end`.
   var surplus: (bytes: UInt64, count: Int) { get }
 
+  /// Whether ``save(to:)`` works with this library.
+  var canCheckpoint: Bool { get }
+  func save(to writer: CheckpointWriter) throws
+  func restore(from reader: CheckpointReader) throws
+
   /// CRC-32 of `bytes`, continued from `crc`.
   func crc32(_ crc: UInt32, _ bytes: UnsafeBufferPointer<UInt8>) -> UInt32
+}
+
+extension Inflater {
+  var canCheckpoint: Bool { false }
+  func save(to writer: CheckpointWriter) throws { throw CheckpointReader.damaged }
+  func restore(from reader: CheckpointReader) throws { throw CheckpointReader.damaged }
 }
 
 struct InflateStep {

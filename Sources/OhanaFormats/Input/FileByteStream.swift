@@ -3,7 +3,7 @@ public import OhanaCore
 /// The bytes of a file, a pipe or standard input, as they are.
 ///
 /// Regular files are read ahead by the kernel (sequential advice); bytes go straight into the caller's buffer.
-public final class FileByteStream: ByteStream, @unchecked Sendable {  // because one piece of work at a time uses it
+public final class FileByteStream: ByteStream, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   /// The name as given; `-` is standard input.
   public let path: FilePath
   /// Size in bytes of a regular file, nil of anything else.
@@ -76,6 +76,22 @@ public final class FileByteStream: ByteStream, @unchecked Sendable {  // because
     // A pipe might make us wait here with bytes in hand; a regular file never does.
     guard size != nil, taken < buffer.count else { return taken }
     return taken + (try readOnce(into: UnsafeMutableRawBufferPointer(rebasing: buffer[taken...])))
+  }
+
+  // MARK: Checkpoints
+
+  public var canCheckpoint: Bool { size != nil && ownsDescriptor }
+
+  public func save(to writer: CheckpointWriter) throws {
+    try writer.put(bytesRead)
+    try writer.put(Array(peeked[peekedStart...]))
+  }
+
+  public func restore(from reader: CheckpointReader) throws {
+    bytesRead = try reader.count(size ?? 0)
+    peeked = try reader.bytes()
+    peekedStart = 0
+    guard lseek(descriptor, off_t(bytesRead), SEEK_SET) == off_t(bytesRead) else { throw OhanaError.system(errno, "read", path) }
   }
 
   private func readOnce(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {

@@ -1,7 +1,7 @@
 public import OhanaCore
 
 /// Reads inputs one after the other, each through a framer of its own, and hands out their batches in order. At most one is open.
-public final class InputSource: BatchSource, @unchecked Sendable {  // because one piece of work at a time uses it
+public final class InputSource: BatchSource, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   /// Opens an input. The stream is the one the framer reads from, asked for its fault when the framer is at its end.
   public typealias Opener = @Sendable (_ index: Int) throws -> (framer: any RecordFramer, stream: any ByteStream)
 
@@ -18,6 +18,33 @@ public final class InputSource: BatchSource, @unchecked Sendable {  // because o
   public init(count: Int, open: @escaping Opener) {
     self.count = count
     self.open = open
+  }
+
+  /// Which input is next, or being read, and how many compressed bytes of it are.
+  public var position: (index: Int, bytes: Int) { (index, current?.stream.inputBytesRead ?? 0) }
+
+  public var canCheckpoint: Bool {
+    guard let current else { return true }
+    return (current.framer as? any Checkpointable)?.canCheckpoint ?? false && current.stream.canBeSaved
+  }
+
+  public func save(to writer: CheckpointWriter) throws {
+    try writer.put(index)
+    try writer.put(bytesBefore)
+    try writer.put(current != nil)
+    guard let current else { return }
+    try current.stream.save(to: writer)
+    try (current.framer as? any Checkpointable)?.save(to: writer)
+  }
+
+  public func restore(from reader: CheckpointReader) throws {
+    index = try reader.count(count)
+    bytesBefore = try reader.count()
+    guard try reader.bool(), index < count else { return }
+    let input = try open(index)
+    try input.stream.restore(from: reader)
+    try (input.framer as? any Checkpointable)?.restore(from: reader)
+    current = input
   }
 
   public func next(into batch: RecordBatch) throws -> Bool {

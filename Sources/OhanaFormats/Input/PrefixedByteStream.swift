@@ -1,8 +1,8 @@
 public import OhanaCore
 
 /// Bytes that were read from a stream before, then the rest of it: looking at the start of an input loses nothing.
-public final class PrefixedByteStream: ByteStream, @unchecked Sendable {  // because one piece of work at a time uses it
-  private let head: ByteBuffer
+public final class PrefixedByteStream: ByteStream, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
+  private var head: ByteBuffer
   private var start = 0
   private let rest: any ByteStream
 
@@ -20,6 +20,20 @@ public final class PrefixedByteStream: ByteStream, @unchecked Sendable {  // bec
     buffer.copyMemory(from: UnsafeRawBufferPointer(start: head.base + start, count: count))
     start += count
     return count
+  }
+
+  public var canCheckpoint: Bool { rest.canBeSaved }
+
+  public func save(to writer: CheckpointWriter) throws {
+    try writer.put(UnsafeRawBufferPointer(start: head.base + start, count: head.count - start))
+    try rest.save(to: writer)
+  }
+
+  public func restore(from reader: CheckpointReader) throws {
+    head = ByteBuffer()
+    start = 0
+    try reader.bytes(to: head)
+    try rest.restore(from: reader)
   }
 
   /// Reads up to `count` bytes of a stream and returns them with a stream that still delivers them.

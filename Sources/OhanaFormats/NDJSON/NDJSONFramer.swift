@@ -10,7 +10,7 @@ public import OhanaCore
 /// were a compact line; messages keep the source's lines and columns.
 ///
 /// `firstByte` and `inputBytesRead` are set; lines are counted by the ``NDJSONParser`` that must follow.
-public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because the engine calls it from one piece of work at a time
+public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let stream: any ByteStream
   private let batchBytes: Int
   private let maxRecordBytes: Int
@@ -94,6 +94,32 @@ public final class NDJSONFramer: RecordFramer, @unchecked Sendable {  // because
     headFailure = failure
     failure = nil
     isAtEnd = false
+  }
+
+  // MARK: Checkpoints
+
+  /// Not of input that is no lines of records.
+  public var canCheckpoint: Bool { unfolder == nil && failure == nil && headFailure == nil }
+
+  public func save(to writer: CheckpointWriter) throws {
+    try writer.put(hasBegun)
+    try writer.put(isAtEnd)
+    try writer.put(offset)
+    try writer.put(tail)
+    try writer.put(
+      head.map { UnsafeRawBufferPointer(start: $0.base + headPosition, count: $0.count - headPosition) } ?? .init(start: nil, count: 0))
+  }
+
+  public func restore(from reader: CheckpointReader) throws {
+    hasBegun = try reader.bool()
+    isAtEnd = try reader.bool()
+    offset = try reader.count()
+    tail.removeAll()
+    try reader.bytes(to: tail)
+    let rest = ByteBuffer()
+    try reader.bytes(to: rest)
+    head = rest.count > 0 ? rest : nil
+    headPosition = 0
   }
 
   private func lastLineEnd(in buffer: ByteBuffer, from start: Int) -> Int {

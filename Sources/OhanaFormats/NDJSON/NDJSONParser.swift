@@ -13,7 +13,7 @@ internal import Synchronization
 ///
 /// Rejects say the first byte at which no valid record could go on. Every record accepted is selected. Safe to call from any number of
 /// threads.
-public final class NDJSONParser: RowStage {
+public final class NDJSONParser: RowStage, Checkpointable {
   private struct Shared {
     var walkers: [NDJSONWalker] = []
     var foundFields: [Bool]
@@ -56,6 +56,26 @@ public final class NDJSONParser: RowStage {
 
   /// Top-level keys of the records accepted so far, in byte order: the first 4,096 met, none longer than 256 bytes. For suggestions.
   public var keyNames: [[UInt8]] { shared.withLock { $0.keyNames.sorted { $0.lexicographicallyPrecedes($1) } } }
+
+  public func save(to writer: CheckpointWriter) throws {
+    let (found, names) = shared.withLock { ($0.foundFields, $0.keyNames) }
+    try writer.put(found.count)
+    for isFound in found { try writer.put(isFound) }
+    try writer.put(names.count)
+    for name in names { try writer.put(name) }
+  }
+
+  public func restore(from reader: CheckpointReader) throws {
+    var found: [Bool] = []
+    for _ in 0..<(try reader.count(1 << 20)) { found.append(try reader.bool()) }
+    var names: Set<[UInt8]> = []
+    for _ in 0..<(try reader.count(Self.maxKeyNames)) { names.insert(try reader.bytes()) }
+    try shared.withLock { shared in
+      guard found.count == shared.foundFields.count else { throw CheckpointReader.damaged }
+      shared.foundFields = found
+      shared.keyNames = names
+    }
+  }
 
   /// What a record over the limit is reported as, whoever meets it.
   static func tooLong(line: Int, offset: Int, length: Int, limit: Int, before: Int) -> Reject {

@@ -81,6 +81,44 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     return finished
   }
 
+  /// Of all chunks so far, finished or not.
+  public var allTargets: [OutputTarget] { finished + (file.map { [$0.target] } ?? []) }
+
+  public var canCheckpoint: Bool { allTargets.allSatisfy(\.canCheckpoint) }
+
+  /// Writes down the finished chunks and where the present one stands.
+  public func save(to writer: CheckpointWriter) throws {
+    try writer.put(number)
+    try writer.put(recordsInFile)
+    try writer.put(finished.count)
+    for target in finished { try target.save(to: writer) }
+    try writer.put(file != nil)
+    try file?.save(to: writer)
+  }
+
+  /// Goes on with the chunks of an earlier process; they are made anew first, to be replaced.
+  public func restore(from reader: CheckpointReader) throws {
+    let last = try reader.count()
+    recordsInFile = 0
+    let records = try reader.count()
+    for _ in 0..<(try reader.count(last)) {
+      guard let file else { throw CheckpointReader.damaged }
+      try file.target.restore(from: reader)
+      finished.append(file.target)
+      self.file = nil
+      if number < last { try open() }
+    }
+    guard number == last else { throw CheckpointReader.damaged }
+    if try reader.bool() {
+      guard let file else { throw CheckpointReader.damaged }
+      try file.restore(from: reader)
+    } else {
+      file?.discard()
+      file = nil
+    }
+    recordsInFile = records
+  }
+
   /// Leaves nothing of what is not published.
   public func discard() {
     file?.discard()

@@ -64,6 +64,36 @@ final class GzipPipeline: Sendable {
     if let error = outcome.wait() { throw error }
   }
 
+  // MARK: Checkpoints
+
+  /// Helps until every whole block is written. - Throws: the first failure.
+  func rest() throws(OhanaError) {
+    while true {
+      switch state.withLock({ $0.room(limit: 0) }) {
+      case .open: return
+      case .failed(let error): throw error
+      case .help: compressNext()
+      case .wait(let change): change.wait()
+      }
+    }
+  }
+
+  /// The block being filled, and what the trailer will say of those before. At rest only.
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(current.number)
+    try current.text.map { try writer.put($0) } ?? writer.put([])
+    try state.withLock { try $0.save(to: writer) }
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    current.number = try reader.count()
+    let text = workspace.takeText()
+    try reader.bytes(to: text)
+    guard text.count < BlockCompressor.blockSize else { throw CheckpointReader.damaged }
+    current.text = text
+    try state.withLock { try $0.restore(from: reader) }
+  }
+
   /// Drops what is not written. `completion` is called when nothing will be written any more.
   func abort(completion: @escaping @Sendable () -> Void) {
     state.withLock { state in

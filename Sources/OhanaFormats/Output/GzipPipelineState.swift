@@ -78,6 +78,18 @@ struct GzipPipelineState {
     waiters = []
   }
 
+  // MARK: Checkpoints
+
+  func save(to writer: CheckpointWriter) throws {
+    for number in [nextToWrite, Int(crc), length] { try writer.put(number) }
+  }
+
+  mutating func restore(from reader: CheckpointReader) throws {
+    nextToWrite = try reader.count()
+    crc = UInt(try reader.count())
+    length = try reader.count()
+  }
+
   // MARK: What to do
 
   enum Room {

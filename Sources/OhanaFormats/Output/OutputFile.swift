@@ -54,6 +54,22 @@ public final class OutputFile: Sendable {
     }
   }
 
+  /// Another process can go on with it.
+  public var canCheckpoint: Bool { target.canCheckpoint }
+
+  /// Writes down where the file stands, once all text that makes a whole block is in it.
+  public func save(to writer: CheckpointWriter) throws {
+    try gzip?.rest()
+    try target.save(to: writer)
+    try gzip?.save(to: writer)
+  }
+
+  /// Goes on with the file of an earlier process.
+  public func restore(from reader: CheckpointReader) throws {
+    try target.restore(from: reader)
+    try gzip?.restore(from: reader)
+  }
+
   /// Lets the finished file appear; see ``OutputTarget/publish(_:)`` for many.
   public func publish() throws(OhanaError) { try OutputTarget.publish([target]) }
 

@@ -16,8 +16,8 @@ public final class OutputTarget: Sendable {
   private enum Kind {
     case standardOutput
     case inPlace
-    /// Written as `temporary`, to become `final` with `mode`.
-    case replacing(temporary: FilePath, final: FilePath, mode: mode_t)
+    /// Written under a private name, to become `final` with `mode`.
+    case replacing(final: FilePath, mode: mode_t)
   }
   private enum Stage { case open, complete, published, discarded }
   private struct State {
@@ -26,6 +26,8 @@ public final class OutputTarget: Sendable {
     /// Bytes written, and those of them that the system was asked to bring to disk.
     var size = 0
     var hinted = 0
+    /// The private name; nil where the output is written in place.
+    var temporary: FilePath?
   }
 
   /// The name as given.
@@ -63,8 +65,8 @@ public final class OutputTarget: Sendable {
     }
     let (temporary, descriptor) = try Self.makeTemporary(for: final, names ?? .random())
     let mode = existing.map { $0.st_mode & 0o777 } ?? 0o666 & ~Self.umask
-    kind = .replacing(temporary: temporary, final: final, mode: mode)
-    state = Mutex(State(descriptor: descriptor))
+    kind = .replacing(final: final, mode: mode)
+    state = Mutex(State(descriptor: descriptor, temporary: temporary))
   }
 
   deinit { discard() }
@@ -75,9 +77,7 @@ public final class OutputTarget: Sendable {
   }
 
   /// The private name under which what was written can be read until it is published; nil where it is written in place.
-  public var temporaryPath: FilePath? {
-    if case .replacing(let temporary, _, _) = kind { temporary } else { nil }
-  }
+  public var temporaryPath: FilePath? { state.withLock { $0.temporary } }
 
   /// `-`, and the names the system gives to the same descriptor: renaming over those would not write to it.
   static func isStandardOutput(_ path: FilePath) -> Bool {
@@ -145,7 +145,7 @@ public final class OutputTarget: Sendable {
       precondition(state.stage == .complete, "an output is published once, after it is complete")
       state.stage = .published
     }
-    guard case .replacing(let temporary, let final, let mode) = kind else { return }
+    guard case .replacing(let final, let mode) = kind, let temporary = temporaryPath else { return }
     do throws(OhanaError) {
       guard temporary.withCString({ chmod($0, mode) }) == 0 else { throw OhanaError.system(errno, "set the access rights of", path) }
       if !overwrites, try Self.linkWithoutReplacing(temporary, final, path) { return }
@@ -163,16 +163,14 @@ public final class OutputTarget: Sendable {
     var folders: Set<FilePath> = []
     for target in targets {
       try target.publish()
-      if case .replacing(_, let final, _) = target.kind { folders.insert(final.parent) }
+      if case .replacing(let final, _) = target.kind { folders.insert(final.parent) }
     }
     for folder in folders { syncFolder(folder) }
   }
 
   /// What ``publish()`` is going to do; nil for an output written in place.
   public var pendingRename: PendingRename? {
-    guard case .replacing(let temporary, let final, let mode) = kind, let from = temporary.absolute, let to = final.absolute else {
-      return nil
-    }
+    guard case .replacing(let final, let mode) = kind, let from = temporaryPath?.absolute, let to = final.absolute else { return nil }
     return PendingRename(temporary: from, final: to, mode: mode, overwrites: overwrites)
   }
 
@@ -197,17 +195,67 @@ public final class OutputTarget: Sendable {
   }
 
   private func removeTemporary() {
-    if case .replacing(let temporary, _, _) = kind { _ = temporary.withCString { unlink($0) } }
+    temporaryPath?.unlinkFile()
   }
 
   /// Syncs a file that was completed without.
   func syncByName() throws(OhanaError) {
-    guard case .replacing(let temporary, _, _) = kind else { return }
+    guard let temporary = temporaryPath else { return }
     let descriptor = openFile(temporary, O_RDONLY)
     guard descriptor >= 0 else { throw failure(errno) }
     let number = fsync(descriptor) == 0 ? 0 : errno
     close(descriptor)
     guard number == 0 else { throw failure(number) }
+  }
+
+  // MARK: Checkpoints
+
+  /// Another process can go on with it: it has a name.
+  var canCheckpoint: Bool { if case .replacing = kind { true } else { false } }
+
+  /// Lets go of the file and leaves it under its private name.
+  public func leave() {
+    let descriptor = state.withLock { state -> Int32 in
+      guard state.stage == .open || state.stage == .complete, state.temporary != nil else { return -1 }
+      state.stage = .discarded
+      defer { state.descriptor = -1 }
+      return state.descriptor
+    }
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Name and size of what is written so far.
+  func save(to writer: CheckpointWriter) throws {
+    let (temporary, descriptor, isOpen) = state.withLock { ($0.temporary, $0.descriptor, $0.stage == .open) }
+    guard let temporary, let path = temporary.absolute else { throw CheckpointReader.damaged }
+    let size = (isOpen ? fileStatus(descriptor) : fileStatus(temporary))?.st_size
+    guard let size else { throw failure(errno) }
+    try writer.put(path.bytes)
+    try writer.put(Int(size))
+    try writer.put(isOpen)
+  }
+
+  /// Goes on with the file of an earlier process, in the place of the one just made.
+  func restore(from reader: CheckpointReader) throws {
+    guard canCheckpoint else { throw CheckpointReader.damaged }
+    let path = FilePath(bytes: try reader.bytes())
+    let size = try reader.count()
+    let isOpen = try reader.bool()
+    let descriptor = openFile(path, O_WRONLY | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw CheckpointReader.damaged }
+    guard let status = fileStatus(descriptor), Int(status.st_size) >= size, ftruncate(descriptor, off_t(size)) == 0,
+      lseek(descriptor, off_t(size), SEEK_SET) == off_t(size)
+    else {
+      close(descriptor)
+      throw CheckpointReader.damaged
+    }
+    removeTemporary()
+    let old = state.withLock { state in
+      defer { state = State(stage: .open, descriptor: descriptor, size: size, hinted: size, temporary: path) }
+      return state.descriptor
+    }
+    close(old)
+    if !isOpen { try complete(syncs: false) }
   }
 
   // MARK: Private

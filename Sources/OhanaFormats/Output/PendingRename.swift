@@ -1,5 +1,4 @@
 public import OhanaCore
-internal import Synchronization
 
 /// A complete file that waits for its name: what is left to do when a run was killed between two renames.
 public struct PendingRename: Sendable, Equatable, Codable {
@@ -27,36 +26,6 @@ public struct PendingRename: Sendable, Equatable, Codable {
     guard temporary.withCString({ chmod($0, mode) }) == 0 else { throw OhanaError.system(errno, "set the access rights of", final) }
     guard temporary.withCString({ from in final.withCString { rename(from, $0) } }) == 0 else {
       throw OhanaError.system(errno, "rename the finished output to", final)
-    }
-  }
-}
-
-/// Gives the private files of one run names that tell whose they are, so that the next run finds what a killed one left.
-public final class TemporaryNames: Sendable {
-  /// In every name, and in no other file's.
-  public let mark: String
-  private let counter = Mutex(0)
-
-  public init(mark: String) { self.mark = mark }
-
-  /// A mark like no other.
-  public static func random() -> TemporaryNames {
-    var random = SystemRandomNumberGenerator()
-    return TemporaryNames(mark: ".ohana-" + String(random.next(), radix: 36))
-  }
-
-  /// What the name of the next file ends with.
-  func next() -> String {
-    counter.withLock { counter in
-      counter += 1
-      return mark + "-\(counter)"
-    }
-  }
-
-  /// Removes all files of this mark from a folder.
-  public func removeAll(in folder: FilePath) {
-    for name in (try? folder.folderNames()) ?? [] where name.bytes.first == UInt8(ascii: ".") {
-      if name.bytes.firstRange(of: Array((mark + "-").utf8)) != nil { folder.appending(name).unlinkFile() }
     }
   }
 }

@@ -8,12 +8,22 @@ public struct RunDependencies: Sendable {
   let reports = ReportManager()
   let locks = LockManager()
   let journals = JournalManager()
+  let checkpoints = CheckpointManager()
   /// Time on a clock that is never set, in nanoseconds.
   let clock: @Sendable () -> UInt64
+  /// Seconds between two checkpoints.
+  let checkpointInterval: Double
 
-  public init() { self.init(clock: monotonicNanoseconds) }
+  /// `OHANA_CHECKPOINT_SECONDS` in the environment changes how often checkpoints are taken; for tests, which cannot wait for 30 s.
+  public init() {
+    let text = getenv("OHANA_CHECKPOINT_SECONDS").map { String(cString: $0) }
+    self.init(clock: monotonicNanoseconds, checkpointInterval: text.flatMap { Double($0) } ?? 30)
+  }
 
-  init(clock: @escaping @Sendable () -> UInt64) { self.clock = clock }
+  init(clock: @escaping @Sendable () -> UInt64, checkpointInterval: Double) {
+    self.clock = clock
+    self.checkpointInterval = checkpointInterval
+  }
 
   func makeSpill(_ options: RunOptions, journal: Journal? = nil) -> FileSpillStore {
     FileSpillStore(folder: options.tempDir, stateFolder: journal?.folder)
@@ -29,6 +39,6 @@ public struct RunDependencies: Sendable {
   /// - Parameter began: when the run began, on ``clock``.
   func makeObservers(of store: RunStore, since began: UInt64) -> [any Sendable] {
     let post: @Sendable (any RunUpdater) -> Void = { [weak store] updater in store?.post(updater) }
-    return [SignalObserver(post), TimerObserver(since: began, clock: clock, post)]
+    return [SignalObserver(post), TimerObserver(since: began, every: min(0.2, checkpointInterval / 2), clock: clock, post)]
   }
 }

@@ -1,5 +1,6 @@
 internal import CICU
 public import OhanaCore
+internal import OhanaFormats
 
 /// What two runs must have in common for one to go on with the other.
 public struct RunIdentity: Sendable, Equatable, Codable {
@@ -37,7 +38,7 @@ public struct RunIdentity: Sendable, Equatable, Codable {
       guard let input = Input(path) else { return nil }
       inputs.append(input)
     }
-    versions = ["ohana": Version.current, "ICU": String(cString: ohana_icu_version())]
+    versions = ["ohana": Version.current, "ICU": String(cString: ohana_icu_version()), "ISA-L": DeflateCodec.libraryVersion]
     // How it runs, and what it tells, does not change what comes out.
     var options = request.options
     let usual = RunOptions()
@@ -45,6 +46,12 @@ public struct RunIdentity: Sendable, Equatable, Codable {
     (options.report, options.progress, options.quiet, options.showValues) = (usual.report, usual.progress, usual.quiet, usual.showValues)
     (options.resume, options.overwrite, options.manifest) = (usual.resume, usual.overwrite, usual.manifest)
     plan = ["to \(request.output?.description ?? "-")", "\(options)"] + request.stages.map(\.text)
+  }
+
+  static func conflict(_ reason: String) -> OhanaError {
+    OhanaError(
+      .locked, "state-conflict", "the run that was ended before cannot be gone on with: \(reason)",
+      fix: "run without --resume to start anew")
   }
 
   /// Why a run of this identity cannot go on with one of `earlier`; nil if it can.

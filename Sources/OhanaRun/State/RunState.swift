@@ -74,19 +74,8 @@ public struct RunState: Sendable, Equatable, Codable {
     /// The command line, and where it was given.
     public var arguments: [FilePath]
     public var directory: FilePath
-    public var checkpoint: Checkpoint?
+    public var checkpoint: CheckpointMark?
     public var commit: Commit?
-  }
-
-  /// A rest of the flow that was written down.
-  public struct Checkpoint: Sendable, Equatable, Codable {
-    /// 1 for the first; the file is `checkpoint-N`.
-    public var number: Int
-    /// Of the file.
-    public var size: Int
-    public var checksum: UInt64
-    /// Records read up to it.
-    public var records: Int
   }
 
   /// All is complete; only names are to be changed.
@@ -107,10 +96,18 @@ public struct RunState: Sendable, Equatable, Codable {
   public var failure: Failure?
   public var interruption: Interruption?
   public var kept: Kept?
+  public var checkpoints = CheckpointClock()
+  /// `--resume`: a checkpoint is worth taking when the run has to end.
+  public var isToResume = false
+  /// Asked to end, and leaves a checkpoint for the next run to go on from.
+  public var isLeaving = false
   /// Times somebody asked to be shown the progress.
   public var progressRequests = 0
 
   public init() {}
+
+  /// What it has made is left in place for `--resume`.
+  public var hasLeft: Bool { isLeaving && isInterrupted && kept?.checkpoint != nil }
 
   /// The run ended because it was interrupted.
   public var isInterrupted: Bool { interruption != nil && phase != .published }

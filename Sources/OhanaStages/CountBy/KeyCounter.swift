@@ -20,7 +20,7 @@ private struct Group: BitwiseCopyable {
 
 /// Counts records by fingerprint. Groups that no longer fit the share go to disk as runs sorted by key; at the end runs are merged, groups
 /// of one key added up, and the sums sorted by first appearance.
-final class KeyCounter: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class KeyCounter: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let context: StageContext
   private let keySlots: [Int]
   private let countSlot: Int
@@ -140,6 +140,37 @@ final class KeyCounter: OrderedStage, @unchecked Sendable {  // because one piec
     groupCount = 0
     groups.removeAll()
     table = RawTable(capacity: mask + 1)
+  }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(position)
+    try writer.put(groupCount)
+    try writer.put(UnsafeRawBufferPointer(start: starts.base, count: groupCount * MemoryLayout<Int>.size))
+    try writer.put(groups)
+    try writer.put(spilled != nil)
+    try spilled?.save(to: writer)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    position = try reader.count()
+    groupCount = try reader.count(Int(UInt32.max) - 1)
+    starts.reserve(groupCount, used: 0)
+    guard try reader.count() == groupCount * MemoryLayout<Int>.size else { throw CheckpointReader.damaged }
+    try reader.fill(UnsafeMutableRawBufferPointer(start: starts.base, count: groupCount * MemoryLayout<Int>.size))
+    groups.removeAll()
+    try reader.bytes(to: groups)
+    for index in 0..<groupCount where starts.base[index] < 0 || starts.base[index] > groups.count - Group.size {
+      throw CheckpointReader.damaged
+    }
+    while groupCount * 2 > mask { mask = mask * 2 + 1 }
+    table = RawTable(capacity: mask + 1)
+    for index in 0..<groupCount {
+      place(UnsafeRawPointer(groups.base + starts.base[index]).loadUnaligned(as: Fingerprint.self), UInt32(index + 1))
+    }
+    guard try reader.bool() else { return }
+    let sorter = ExternalSorter(spill: context.spill, budget: context.memory.bytes / 4)
+    try sorter.restore(from: reader)
+    spilled = sorter
   }
 
   func finish() throws -> (any BatchSource)? {

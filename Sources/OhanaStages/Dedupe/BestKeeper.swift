@@ -2,7 +2,7 @@ internal import OhanaCore
 
 /// Keeps one record of each key where all of them have to be seen first: logs the records and their keys, decides at the end, and streams
 /// the survivors in the order of the input.
-final class BestKeeper: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class BestKeeper: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let context: StageContext
   private let rule: KeepRule
   private let duplicates: DuplicatesOutput?
@@ -34,6 +34,19 @@ final class BestKeeper: OrderedStage, @unchecked Sendable {  // because one piec
       item += SortItem.size(item)
     }
     return .consumed
+  }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(logs != nil)
+    try logs?.records.save(to: writer)
+    try logs?.keys.save(to: writer)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    guard try reader.bool() else { return }
+    let logs = makeLogs()
+    try logs.records.restore(from: reader)
+    try logs.keys.restore(from: reader)
   }
 
   func finish() throws -> (any BatchSource)? {

@@ -35,6 +35,18 @@ final class DropList {
 
   private static let itemSize = 36
 
+  /// Before anything is read only.
+  func save(to writer: CheckpointWriter) throws {
+    try flush()
+    try writer.put(count)
+    try sorter.save(to: writer)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    count = try reader.count()
+    try sorter.restore(from: reader)
+  }
+
   private func flush() throws {
     try sorter.add(run.base, byteCount: run.count, count: runCount)
     run.removeAll()

@@ -81,14 +81,43 @@ struct FingerprintSet {
   func origin(at slot: Int) -> RecordOrigin { origins!.base[slot] }
   mutating func setOrigin(_ origin: RecordOrigin, at slot: Int) { origins!.base[slot] = origin }
 
-  private mutating func grow() -> Bool {
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(count)
+    try writer.put(origins != nil)
+    for index in 0...mask where !slots[index].isNone {
+      try writer.put(raw: UnsafeRawBufferPointer(start: slots + index, count: MemoryLayout<Fingerprint>.size))
+      if let origins {
+        try writer.put(raw: UnsafeRawBufferPointer(start: origins.base + index, count: MemoryLayout<RecordOrigin>.size))
+      }
+    }
+  }
+
+  /// Takes up a set that was saved, beyond the budget too: less memory than before is no reason to lose keys.
+  mutating func restore(from reader: CheckpointReader) throws {
+    let saved = try reader.count()
+    guard try reader.bool() == (origins != nil) else { throw CheckpointReader.damaged }
+    while saved > room { _ = grow(isForced: true) }
+    for _ in 0..<saved {
+      var fingerprint = Fingerprint.none
+      try withUnsafeMutableBytes(of: &fingerprint) { try reader.fill($0) }
+      let (slot, isPresent) = find(fingerprint)
+      guard !isPresent, !fingerprint.isNone else { throw CheckpointReader.damaged }
+      insert(fingerprint, at: slot)
+      if let origins { try reader.fill(UnsafeMutableRawBufferPointer(start: origins.base + slot, count: MemoryLayout<RecordOrigin>.size)) }
+    }
+  }
+
+  private mutating func grow(isForced: Bool = false) -> Bool {
     let slotSize = origins == nil ? 16 : 32
     let capacity = (mask + 1) * 2
     let missing = capacity * slotSize + (mask + 1) * slotSize - budget
     if missing > 0 {
-      guard reserve?.take(missing) ?? false else { return false }
-      budget += missing
-      borrowed += missing
+      if reserve?.take(missing) ?? false {
+        budget += missing
+        borrowed += missing
+      } else if !isForced {
+        return false
+      }
     }
     let old = table
     let oldMask = mask

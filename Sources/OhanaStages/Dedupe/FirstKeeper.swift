@@ -4,7 +4,7 @@ internal import OhanaCore
 ///
 /// From the record on that brings the set over its share, records with a key of the set are dropped at once and all others go to a log;
 /// the rest is decided at the end. What is in the log comes behind all that passed, so the order is that of the input.
-final class FirstKeeper: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class FirstKeeper: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let context: StageContext
   private let duplicates: DuplicatesOutput?
   private var set: FingerprintSet?
@@ -151,6 +151,33 @@ final class FirstKeeper: OrderedStage, @unchecked Sendable {  // because one pie
       try rest.keys.append(
         KeyLogEntry(fingerprint: fingerprint, position: position, ordinal: origin.ordinal, source: origin.source, rankLength: 0), rank: nil)
     }
+  }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(dropped)
+    try writer.put(set != nil)
+    try set?.save(to: writer)
+    try writer.put(rest != nil)
+    guard let rest else { return }
+    try rest.log.save(to: writer)
+    try rest.keys.save(to: writer)
+    try rest.drops.save(to: writer)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    dropped = try reader.count()
+    if try reader.bool() {
+      var set = FingerprintSet(
+        budget: context.memory.bytes / 8 * 7, keepsOrigins: duplicates != nil, reserve: context.memory.reserve)
+      try set.restore(from: reader)
+      self.set = set
+    }
+    guard try reader.bool() else { return }
+    let rest = Rest(context, duplicates, budget: context.memory.bytes / 8)
+    try rest.log.restore(from: reader)
+    try rest.keys.restore(from: reader)
+    try rest.drops.restore(from: reader)
+    self.rest = rest
   }
 
   func finish() throws -> (any BatchSource)? {

@@ -63,6 +63,34 @@ final class KeyLog {
     chunks[last].count += size
   }
 
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(parts != nil)
+    if let parts { return try parts.save(to: writer) }
+    try writer.put(chunks.count)
+    try forEachChunk { try writer.put($0) }
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    if try reader.bool() {
+      parts = try KeyPartitions(from: reader, bufferBudget: memoryLimit)
+      return
+    }
+    let chunk = ByteBuffer()
+    for _ in 0..<(try reader.count()) {
+      chunk.removeAll()
+      try reader.bytes(to: chunk)
+      var next = UnsafeRawPointer(chunk.base)
+      let end = next + chunk.count
+      while end - next >= KeyLogEntry.size {
+        let entry = next.loadUnaligned(as: KeyLogEntry.self)
+        let size = KeyLogEntry.size + Int(entry.rankLength)
+        guard end - next >= size else { throw CheckpointReader.damaged }
+        try append(entry, rank: next + KeyLogEntry.size)
+        next += size
+      }
+    }
+  }
+
   private func forEachChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     for chunk in chunks { try body(UnsafeRawBufferPointer(start: chunk.base, count: chunk.count)) }
   }
@@ -104,6 +132,32 @@ final class KeyPartitions {
   }
 
   deinit { file.remove() }
+
+  /// The buffers go to the file first.
+  func save(to writer: CheckpointWriter) throws {
+    for index in 0..<Self.count { try flush(index) }
+    try writer.put(level)
+    try writer.put(file)
+    for part in pieces {
+      try writer.put(part.count)
+      for piece in part {
+        try writer.put(piece.offset)
+        try writer.put(piece.count)
+      }
+    }
+  }
+
+  convenience init(from reader: CheckpointReader, bufferBudget: Int) throws {
+    let level = try reader.count(15)
+    self.init(try reader.file(), level: level, bufferBudget: bufferBudget)
+    for index in 0..<Self.count {
+      for _ in 0..<(try reader.count()) {
+        let piece = (offset: try reader.count(), count: try reader.count())
+        guard piece.count <= file.size, piece.offset <= file.size - piece.count else { throw CheckpointReader.damaged }
+        pieces[index].append(piece)
+      }
+    }
+  }
 
   func append(_ entry: KeyLogEntry, rank: UnsafeRawPointer?) throws {
     let index = Int(truncatingIfNeeded: entry.fingerprint.high >> UInt64(60 - 4 * level)) & 15

@@ -41,6 +41,30 @@ final class RecordLog {
     try writer!.append(item, size)
   }
 
+  func save(to writer: CheckpointWriter) throws {
+    try self.writer?.flush()
+    try writer.put(count)
+    try writer.put(segments.count)
+    for segment in segments { try writer.put(UnsafeRawBufferPointer(start: segment.start, count: segment.end - segment.start)) }
+    try writer.put(file != nil)
+    if let file { try writer.put(file) }
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    count = try reader.count()
+    let items = ByteBuffer()
+    for _ in 0..<(try reader.count()) {
+      items.removeAll()
+      try reader.bytes(to: items)
+      guard SortItem.isWhole(items.bytes) else { throw CheckpointReader.damaged }
+      memory.append(items.base, byteCount: items.count, to: &segments)
+    }
+    guard try reader.bool() else { return }
+    let file = try reader.file()
+    self.file = file
+    writer = SpillWriter(file, capacity: bufferSize)
+  }
+
   /// Reads all from the start on. No more is appended.
   func makeReader() throws -> Reader {
     try writer?.flush()

@@ -66,7 +66,7 @@ private func lot(_ seed: UInt64, _ position: Int) -> UInt64 {
   return z ^ z >> 31
 }
 
-private final class ShareSampler: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+private final class ShareSampler: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let isAll: Bool
   private let threshold: UInt64
   private let seed: UInt64
@@ -96,10 +96,20 @@ private final class ShareSampler: OrderedStage, @unchecked Sendable {  // becaus
   }
 
   func finish() throws -> (any BatchSource)? { nil }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(position)
+    try writer.put(dropped)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    position = try reader.count()
+    dropped = try reader.count()
+  }
 }
 
 /// Keeps the records with the lowest lots, as a sort with a limit, then sorts those back into the order of the input.
-private final class CountSampler: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+private final class CountSampler: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let context: StageContext
   private let count: Int
   private var lowest: ExternalSorter?
@@ -114,8 +124,7 @@ private final class CountSampler: OrderedStage, @unchecked Sendable {  // becaus
   var tally: StageTally { StageTally(dropped: max(0, position - count)) }
 
   func process(_ batch: RecordBatch) throws -> OrderedOutcome {
-    let sorter = lowest ?? ExternalSorter(spill: context.spill, budget: context.memory.bytes / 2, limit: count)
-    lowest = sorter
+    let sorter = lowest ?? makeSorter()
     let packer = RecordPacker(context.payload)
     var key: (lot: UInt64, position: UInt64) = (0, 0)
     for index in 0..<batch.selectedCount {
@@ -129,6 +138,25 @@ private final class CountSampler: OrderedStage, @unchecked Sendable {  // becaus
       }
     }
     return .consumed
+  }
+
+  private func makeSorter() -> ExternalSorter {
+    let sorter = ExternalSorter(spill: context.spill, budget: context.memory.bytes / 2, limit: count)
+    lowest = sorter
+    return sorter
+  }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(position)
+    try writer.put(lowest != nil)
+    guard let lowest else { return }
+    try run.flush(to: lowest)
+    try lowest.save(to: writer)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    position = try reader.count()
+    if try reader.bool() { try makeSorter().restore(from: reader) }
   }
 
   func finish() throws -> (any BatchSource)? {

@@ -60,7 +60,7 @@ private func recordCount(_ arguments: StageArguments) throws(OhanaError) -> Int 
   return count
 }
 
-private final class Skipper: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+private final class Skipper: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private var left: Int
   private var dropped = 0
 
@@ -79,10 +79,20 @@ private final class Skipper: OrderedStage, @unchecked Sendable {  // because one
   }
 
   func finish() throws -> (any BatchSource)? { nil }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(left)
+    try writer.put(dropped)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    left = try reader.count()
+    dropped = try reader.count()
+  }
 }
 
 /// Passes the first records.
-final class Limiter: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class Limiter: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private var left: Int
   private let stops: Bool
   private var dropped = 0
@@ -104,4 +114,14 @@ final class Limiter: OrderedStage, @unchecked Sendable {  // because one piece o
   }
 
   func finish() throws -> (any BatchSource)? { nil }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(left)
+    try writer.put(dropped)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    left = try reader.count()
+    dropped = try reader.count()
+  }
 }

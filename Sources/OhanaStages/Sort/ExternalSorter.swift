@@ -118,6 +118,69 @@ final class ExternalSorter {
     return try RunMerger(spilled + runs, bufferSize: buffer, memoryLimit: budget)
   }
 
+  // MARK: Checkpoints
+
+  /// Everything as it is: runs in memory are written down, those on disk are named.
+  func save(to writer: CheckpointWriter) throws {
+    for number in [itemsInMemory, nextRank, passes] { try writer.put(number) }
+    for key in [threshold, lastSpilledKey] {
+      try writer.put(key != nil)
+      if let key { try writer.put(key) }
+    }
+    var files: [SharedSpillFile] = []
+    for run in spilled {
+      if case .file(let file, _, _) = run.place, !files.contains(where: { $0 === file }) { files.append(file) }
+    }
+    try writer.put(files.count)
+    for file in files { try writer.put(file.file) }
+    try writer.put(spillFile.flatMap { file in files.firstIndex { $0 === file } } ?? -1)
+    try writer.put(spilled.count)
+    for run in spilled {
+      guard case .file(let file, let start, let end) = run.place else { continue }
+      for number in [run.rank, files.firstIndex { $0 === file }!, start, end] { try writer.put(number) }
+    }
+    try writer.put(runs.count)
+    for run in runs {
+      guard case .memory(let segments) = run.place else { continue }
+      try writer.put(run.rank)
+      try writer.put(segments.count)
+      for segment in segments { try writer.put(UnsafeRawBufferPointer(start: segment.start, count: segment.end - segment.start)) }
+    }
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    itemsInMemory = try reader.count()
+    nextRank = try reader.count()
+    passes = try reader.count()
+    threshold = try reader.bool() ? try reader.bytes() : nil
+    lastSpilledKey = try reader.bool() ? try reader.bytes() : nil
+    var files: [SharedSpillFile] = []
+    for _ in 0..<(try reader.count(1 << 20)) { files.append(SharedSpillFile(try reader.file())) }
+    let open = try reader.int()
+    guard open < files.count else { throw CheckpointReader.damaged }
+    spillFile = open < 0 ? nil : files[open]
+    for _ in 0..<(try reader.count()) {
+      let (rank, index, start, end) = (try reader.int(), try reader.count(), try reader.count(), try reader.count())
+      guard index < files.count, start <= end, end <= files[index].file.size else { throw CheckpointReader.damaged }
+      files[index].retain()
+      spilled.append(SortedRun(place: .file(files[index], start: start, end: end), rank: rank))
+    }
+    let items = ByteBuffer()
+    for _ in 0..<(try reader.count()) {
+      let rank = try reader.int()
+      var segments: [RunPlace.Segment] = []
+      for _ in 0..<(try reader.count()) {
+        items.removeAll()
+        try reader.bytes(to: items)
+        guard items.count > 0, SortItem.isWhole(items.bytes) else { throw CheckpointReader.damaged }
+        memory.append(items.base, byteCount: items.count, to: &segments)
+      }
+      runs.append(SortedRun(place: .memory(segments), rank: rank))
+    }
+    // The next run begins a new one: which runs there are makes no difference to the result.
+    lastItem = nil
+  }
+
   // MARK: Sizes
 
   /// 64 KiB a run, so that a disk reads more than it seeks; less only where the budget is smaller than four of them.

@@ -1,7 +1,7 @@
 internal import OhanaCore
 
 /// The ordered half of a sort: takes the runs that ``SortedRunMaker`` left in the batches.
-final class SortCollector: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class SortCollector: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let context: StageContext
   private let laterFirst: Bool
   private let limit: Int?
@@ -32,6 +32,17 @@ final class SortCollector: OrderedStage, @unchecked Sendable {  // because one p
   }
 
   var tally: StageTally { StageTally(dropped: taken - (source?.count ?? taken)) }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(taken)
+    try writer.put(sorter != nil)
+    try sorter?.save(to: writer)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    taken = try reader.count()
+    if try reader.bool() { try makeSorter().restore(from: reader) }
+  }
 
   private func makeSorter() -> ExternalSorter {
     let sorter = ExternalSorter(

@@ -8,6 +8,14 @@ internal import OhanaCore
 /// Little-endian, unaligned. Keys compare by `memcmp`; none is a proper prefix of another, since every part ends with a terminator, so
 /// the padding never decides.
 enum SortItem {
+  /// Bytes that are whole items from the first to the last.
+  static func isWhole(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard var item = UnsafeRawPointer(bytes.baseAddress) else { return true }
+    let end = item + bytes.count
+    while end - item >= headerSize, size(item) >= headerSize, size(item) <= end - item { item += size(item) }
+    return item == end
+  }
+
   static let headerSize = 8
   /// Bytes of a key that are compared as two integers before anything else.
   static let prefixSize = 16

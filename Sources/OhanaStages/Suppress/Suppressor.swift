@@ -2,7 +2,7 @@ internal import OhanaCore
 
 /// Drops the records whose fingerprint is in a list, or those whose is not. A list that fits the share is a set to look into; with a longer one, records and keys
 /// are logged and decided by parts of the hash at the end.
-final class Suppressor: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class Suppressor: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let context: StageContext
   private let keepsListed: Bool
   private var list: ListFingerprints?
@@ -87,6 +87,26 @@ final class Suppressor: OrderedStage, @unchecked Sendable {  // because one piec
       SortItem.append(key: item.base, count: 0, record: Int(batch.selection[index]), of: batch, packer: packer, to: item)
       try logs.records.append(item.base)
     }
+  }
+
+  /// The list is read again: it is one of the run's inputs. Not so where it went into the log of keys.
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(dropped)
+    try writer.put(logs != nil)
+    try logs?.records.save(to: writer)
+    try logs?.keys.save(to: writer)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    dropped = try reader.count()
+    guard try reader.bool() else { return }
+    list = nil
+    let budget = context.memory.bytes
+    let records = RecordLog(spill: context.spill, memoryLimit: budget / 2, budget: budget / 2)
+    let keys = KeyLog(spill: context.spill, memoryLimit: budget / 8)
+    try records.restore(from: reader)
+    try keys.restore(from: reader)
+    logs = (records, keys)
   }
 
   func finish() throws -> (any BatchSource)? {

@@ -21,7 +21,7 @@ public final class CSVColumnCollector: Sendable {
 
   public var steps: [StageStep] { [.row(CSVColumnLister(layout: layout)), .ordered(Merger(table, layout, isMain: isMain))] }
 
-  private final class Merger: OrderedStage, @unchecked Sendable {  // because batches pass one at a time
+  private final class Merger: OrderedStage, Checkpointable, @unchecked Sendable {  // because batches pass one at a time
     private let table: CSVColumnTable
     private let layout: RecordLayout
     private let isMain: Bool
@@ -53,5 +53,8 @@ public final class CSVColumnCollector: Sendable {
     }
 
     var tally: StageTally { StageTally() }
+
+    func save(to writer: CheckpointWriter) throws { try table.save(to: writer) }
+    func restore(from reader: CheckpointReader) throws { try table.restore(from: reader) }
   }
 }

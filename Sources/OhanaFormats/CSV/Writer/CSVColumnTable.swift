@@ -1,4 +1,4 @@
-internal import OhanaCore
+public import OhanaCore
 internal import Synchronization
 
 /// The columns of a CSV output at one point of the stream: a prefix of all it will have. Never changes.
@@ -26,7 +26,7 @@ public final class CSVColumns: Sendable {
 
 /// The columns of a CSV output that is made of NDJSON records, as they are met: the union of the keys, in input order. Grows in stream
 /// order only, so that it does not depend on threads.
-public final class CSVColumnTable: Sendable {
+public final class CSVColumnTable: Checkpointable, Sendable {
   private struct State {
     var columns = CSVColumns([])
     /// How a record leads to the column, by its name: one key for a member, more for a value within objects.
@@ -58,6 +58,26 @@ public final class CSVColumnTable: Sendable {
   /// Whether there is a column of this name, or one within an object of this name.
   func holds(_ name: [UInt8]) -> Bool {
     state.withLock { state in state.paths[name] != nil || state.paths.values.contains { $0.count > 1 && $0[0] == name } }
+  }
+
+  public func save(to writer: CheckpointWriter) throws {
+    let (names, paths) = state.withLock { ($0.names, $0.paths) }
+    try writer.put(names.count)
+    for name in names {
+      let path = paths[name] ?? []
+      try writer.put(path.count)
+      for key in path { try writer.put(key) }
+    }
+  }
+
+  public func restore(from reader: CheckpointReader) throws {
+    var paths: [[[UInt8]]] = []
+    for _ in 0..<(try reader.count(Self.maxColumns)) {
+      var path: [[UInt8]] = []
+      for _ in 0..<(try reader.count(1 << 20)) { path.append(try reader.bytes()) }
+      paths.append(path)
+    }
+    _ = try merge(CSVColumnList(paths))
   }
 
   private static func add(_ path: [[UInt8]], _ state: inout State) throws(OhanaError) {

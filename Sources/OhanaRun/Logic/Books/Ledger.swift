@@ -2,7 +2,7 @@ internal import OhanaCore
 internal import Synchronization
 
 /// What is known of each input once its batches have passed in order.
-struct InputLedger: Sendable {
+struct InputLedger: Sendable, Codable {
   /// Good records.
   var read = 0
   var rejected = 0
@@ -14,7 +14,7 @@ struct InputLedger: Sendable {
 }
 
 /// Numbers records and lines of each input: the first ordered step behind the reader.
-final class NumberingStage: OrderedStage {
+final class NumberingStage: OrderedStage, Checkpointable {
   private struct Position { var ordinal = 0, line = 0 }
   private let positions = Mutex<[Position]>([])
 
@@ -30,12 +30,27 @@ final class NumberingStage: OrderedStage {
   }
   func finish() throws -> (any BatchSource)? { nil }
   var tally: StageTally { StageTally() }
+
+  func save(to writer: CheckpointWriter) throws {
+    let positions = positions.withLock { $0 }
+    try writer.put(positions.count)
+    for position in positions {
+      try writer.put(position.ordinal)
+      try writer.put(position.line)
+    }
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    var restored: [Position] = []
+    for _ in 0..<(try reader.count()) { restored.append(Position(ordinal: try reader.count(), line: try reader.count())) }
+    positions.withLock { $0 = restored }
+  }
 }
 
 /// Counts what was read and what could not be, writes rejects down, and ends the run when there are too many. Behind an early `limit`, so
 /// that what lies beyond it is no error; in front of everything that holds records back.
-final class LedgerStage: OrderedStage {
-  struct Totals: Sendable {
+final class LedgerStage: OrderedStage, Checkpointable {
+  struct Totals: Sendable, Codable {
     var inputs: [InputLedger] = []
     var reasons: [String: Int] = [:]
     /// The first three rejects, as messages.
@@ -126,6 +141,13 @@ final class LedgerStage: OrderedStage {
   private static func beginsAsText(_ reject: Reject, in batch: RecordBatch) -> Bool {
     guard batch.firstLine + reject.line == 0, reject.reason == .invalidJSON || reject.reason == .notAnObject else { return false }
     return reject.raw?.first.map { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") } ?? false
+  }
+
+  func save(to writer: CheckpointWriter) throws { try writer.put(JSONCoding.line(totals)) }
+
+  func restore(from reader: CheckpointReader) throws {
+    guard let totals = try? JSONCoding.value(Totals.self, from: try reader.bytes()) else { throw CheckpointReader.damaged }
+    state.withLock { $0 = totals }
   }
 
   /// One line: the first reject's place and reason, where the next two are, how many there were, and which option lets the run go on.

@@ -1,3 +1,5 @@
+internal import OhanaCore
+
 /// What signals ask of a run.
 public enum InterruptActions {
   /// SIGINT or SIGTERM: the run is to end.
@@ -11,6 +13,9 @@ public enum InterruptActions {
         return
       }
       state.interruption = RunState.Interruption(signal: signal)
+      // SIGTERM is for a run that somebody wants to go on with, if it can be.
+      guard signal == SIGTERM, state.phase == .running, state.checkpoints.interval != nil else { return }
+      state.isLeaving = state.isToResume || state.kept?.checkpoint != nil
     }
   }
 

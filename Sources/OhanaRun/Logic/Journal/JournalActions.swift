@@ -5,7 +5,9 @@ internal import OhanaFormats
 /// What a run keeps for the case that it is killed.
 public enum JournalActions {
   /// All changes a journal may hold.
-  static let kinds: [any DurableUpdater.Type] = [Open.self, AddFolders.self, PublishActions.Committing.self]
+  static let kinds: [any DurableUpdater.Type] = [
+    Open.self, AddFolders.self, CheckpointActions.Taken.self, PublishActions.Committing.self,
+  ]
 
   /// The run is known.
   struct Open: DurableUpdater {
@@ -29,49 +31,51 @@ public enum JournalActions {
   }
 
   /// Takes the lock of the output, and sees to what the last run to it left: its renames are finished, what can be gone on with is kept
-  /// for that, and all else is cleared away.
+  /// for that (``RunDesk/earlier``), and all else is cleared away.
   struct Hold: RunEffect {
     let request: RunRequest
     let desk: RunDesk
 
-    func perform(in context: RunContext) async throws -> RunHolding {
-      guard let output = request.output, !OutputTarget.isWrittenInPlace(output) else { return RunHolding() }
+    /// - Returns: what the last run was to publish, if it is published by this and nothing else was asked for.
+    func perform(in context: RunContext) async throws -> RunState.Commit? {
+      guard let output = request.output, !OutputTarget.isWrittenInPlace(output) else { return nil }
       let (locks, journals) = (context.dependencies.locks, context.dependencies.journals)
-      guard let lock = try locks.acquire(output) else { return RunHolding() }
+      guard let lock = try locks.acquire(output) else { return nil }
       desk.onClose { [desk] in lock.release(keepsFile: desk.keepsState) }
-      var holding = RunHolding()
-      if let folder = try locks.stateFolder(of: output), let read = journals.read(folder, kinds: kinds) {
-        holding = try takeUp(fold(read.changes), in: folder, length: read.length, journals)
+      if let folder = try locks.stateFolder(of: output) {
+        if let commit = try takeUp(folder, journals) { return commit }
+        if let journal = desk.journal.withLock({ $0 }) {
+          try lock.note(journal.folder)
+          return nil
+        }
       }
-      guard holding.earlier == nil else { return holding }
-      let temporary = request.options.tempDir ?? FileSpillStore.defaultFolder
-      guard let journal = journals.create(in: temporary, for: output) else { return holding }
-      desk.onClose { [desk] in if !desk.keepsState { journals.remove(journal.folder) } }
-      try lock.note(journal.folder)
-      desk.journal.withLock { $0 = journal }
-      return holding
+      guard let folder = journals.newFolder(in: request.options.tempDir ?? FileSpillStore.defaultFolder, for: output) else { return nil }
+      // First the note: whoever comes after a kill finds the folder.
+      try lock.note(folder)
+      desk.onClose { [desk] in if !desk.keepsState { journals.remove(folder) } }
+      desk.journal.withLock { $0 = journals.create(folder) }
+      return nil
     }
 
-    private func takeUp(_ state: RunState, in folder: FilePath, length: Int, _ journals: JournalManager) throws -> RunHolding {
-      var holding = RunHolding()
-      if let commit = state.kept?.commit {
+    /// Sees to the state that the last run left in `folder`.
+    private func takeUp(_ folder: FilePath, _ journals: JournalManager) throws -> RunState.Commit? {
+      let read = journals.read(folder, kinds: kinds)
+      let kept = fold(read?.changes ?? []).kept
+      if let commit = kept?.commit {
         for rename in commit.renames { try rename.finish() }
         for folder in Set(commit.renames.map(\.final.parent)) { syncFolder(folder) }
-        if request.options.resume { holding.finished = commit }
+      } else if request.options.resume, let read, let kept, kept.checkpoint != nil, kept.identity != nil {
+        // It stays until it is known to be of no use.
+        desk.keepsState = true
+        desk.onClose { [desk] in if !desk.keepsState { journals.remove(folder) } }
+        let journal = try journals.reopen(folder, behind: read.length)
+        desk.journal.withLock { $0 = journal }
+        desk.earlier = kept
+        return nil
       }
-      if let kept = state.kept {
-        for folder in kept.folders { TemporaryNames(mark: kept.mark).removeAll(in: folder) }
-      }
+      for folder in kept?.folders ?? [] { TemporaryNames(mark: kept!.mark).removeAll(in: folder) }
       journals.remove(folder)
-      return holding
+      return request.options.resume ? kept?.commit : nil
     }
   }
-}
-
-/// What a run found when it took hold of its output.
-struct RunHolding: Sendable {
-  /// The last run was killed between renames, and this one was only to go on with it: it is done.
-  var finished: RunState.Commit?
-  /// The last run can be gone on with.
-  var earlier: RunState.Kept?
 }

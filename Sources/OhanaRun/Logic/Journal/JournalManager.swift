@@ -2,19 +2,23 @@ internal import OhanaCore
 
 /// Makes, reads and removes state folders. Holds nothing.
 struct JournalManager: Sendable {
-  /// Makes the state folder of a run.
-  ///
-  /// - Returns: nil where the folder for temporary files takes none; then the run has no journal and cannot be resumed.
-  func create(in folder: FilePath, for output: FilePath) -> Journal? {
+  /// A name for the state folder of a run that nobody has; nil if there is no such folder for temporary files.
+  func newFolder(in folder: FilePath, for output: FilePath) -> FilePath? {
     guard let folder = folder.appending("x").absolute?.parent else { return nil }
     var random = SystemRandomNumberGenerator()
-    for _ in 0..<100 {
+    while true {
       let name = Array("ohana-".utf8) + output.lastComponent.bytes.prefix(150) + Array(("-" + String(random.next(), radix: 36)).utf8)
       let path = folder.appending(FilePath(bytes: name))
-      if path.withCString({ mkdir($0, 0o700) }) == 0 { return open(path, O_CREAT | O_EXCL) }
-      if errno != EEXIST { return nil }
+      if fileStatus(path, followsLinks: false) == nil { return path }
     }
-    return nil
+  }
+
+  /// Makes a state folder.
+  ///
+  /// - Returns: nil where that is not to be; then the run has no journal and cannot be resumed.
+  func create(_ folder: FilePath) -> Journal? {
+    guard folder.withCString({ mkdir($0, 0o700) }) == 0 else { return nil }
+    return open(folder, O_CREAT | O_EXCL)
   }
 
   /// Opens the journal of an earlier run to go on with it. - Throws: `io`.

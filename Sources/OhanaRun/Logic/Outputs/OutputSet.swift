@@ -4,7 +4,7 @@ internal import OhanaFormats
 internal import Synchronization
 
 /// All outputs of one run: opened before the first record, complete before the first of them appears, published together.
-final class OutputSet: Sendable {
+final class OutputSet: Checkpointable, Sendable {
   private struct State {
     var outputs: [RunOutput] = []
     var rejects: RunOutput?
@@ -67,6 +67,26 @@ final class OutputSet: Sendable {
     }
     return output
   }
+
+  // MARK: Checkpoints
+
+  var canCheckpoint: Bool { !isDry && all.allSatisfy(\.canCheckpoint) }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(all.count)
+    for output in all { try output.save(to: writer) }
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    guard try reader.count() == all.count else { throw CheckpointReader.damaged }
+    for output in all { try output.restore(from: reader) }
+  }
+
+  /// Private files in use, from the root.
+  var temporaryPaths: Set<FilePath> { Set(all.flatMap(\.openTargets).compactMap { $0.temporaryPath?.absolute }) }
+
+  /// Lets go of everything, and leaves the private files for a run that goes on with this one.
+  func leave() { for target in all.flatMap(\.openTargets) { target.leave() } }
 
   /// Folders that private files are in, from the root.
   var folders: Set<FilePath> { Set(all.compactMap { $0.name.absolute?.parent }) }

@@ -2,7 +2,7 @@ internal import OhanaCore
 internal import Synchronization
 
 /// The ordered half of a writer: moves rendered text on to its output.
-final class OutputStage: OrderedStage {
+final class OutputStage: OrderedStage, Checkpointable {
   private let output: RunOutput
   private let isLast: Bool
 
@@ -25,11 +25,18 @@ final class OutputStage: OrderedStage {
     return nil
   }
   var tally: StageTally { StageTally() }
+
+  // What was written is the output's to remember.
+  func save(to writer: CheckpointWriter) throws {}
+  func restore(from reader: CheckpointReader) throws {}
 }
 
 /// The sink of a run that writes nothing.
-final class CountingStage: OrderedStage {
+final class CountingStage: OrderedStage, Checkpointable {
   func process(_ batch: RecordBatch) throws -> OrderedOutcome { .consumed }
   func finish() throws -> (any BatchSource)? { nil }
   var tally: StageTally { StageTally() }
+
+  func save(to writer: CheckpointWriter) throws {}
+  func restore(from reader: CheckpointReader) throws {}
 }

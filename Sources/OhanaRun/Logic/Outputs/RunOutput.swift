@@ -75,6 +75,46 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
 
   // MARK: When the pipeline is at rest
 
+  var canCheckpoint: Bool {
+    switch place {
+    case .file(let file): file.canCheckpoint
+    case .chunks(let chunks): chunks.canCheckpoint
+    }
+  }
+
+  func save(to writer: CheckpointWriter) throws {
+    for number in [records, bytes, writtenHeader, stretches.count] { try writer.put(number) }
+    for stretch in stretches {
+      try writer.put(stretch.records)
+      try writer.put(stretch.width)
+    }
+    try writer.put(hasHeader)
+    switch place {
+    case .file(let file): try file.save(to: writer)
+    case .chunks(let chunks): try chunks.save(to: writer)
+    }
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    records = try reader.count()
+    bytes = try reader.count()
+    writtenHeader = try reader.count()
+    for _ in 0..<(try reader.count()) { stretches.append(.init(records: try reader.count(), width: try reader.count())) }
+    hasHeader = try reader.bool()
+    switch place {
+    case .file(let file): try file.restore(from: reader)
+    case .chunks(let chunks): try chunks.restore(from: reader)
+    }
+  }
+
+  /// Of all files made so far, finished or not.
+  var openTargets: [OutputTarget] {
+    switch place {
+    case .file(let file): [file.target]
+    case .chunks(let chunks): chunks.allTargets
+    }
+  }
+
   /// Brings the last byte to disk, unless that is done. Nothing appears yet.
   func finish() async throws {
     guard !isFinished else { return }

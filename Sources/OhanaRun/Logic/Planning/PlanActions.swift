@@ -10,6 +10,9 @@ public enum PlanActions {
     let purpose: RunPurpose
     let desk: RunDesk
 
+    /// The run that this one goes on with.
+    private var earlier: RunState.Kept? { desk.earlier }
+
     func perform(in context: RunContext) async throws -> PreparedRun {
       let options = request.options
       let inputs = context.dependencies.inputs
@@ -18,26 +21,43 @@ public enum PlanActions {
       let spill = context.dependencies.makeSpill(options, journal: desk.journal.withLock { $0 })
       desk.onClose { spill.close() }
       let paths = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
-      let names = TemporaryNames.random()
+      let names = earlier.map { TemporaryNames(mark: $0.mark) } ?? .random()
       let outputs = try makeOutputs(paths, scheduler, names)
       let probed = try probe(paths, inputs, spill)
       let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
       let planner = RunPlanner(inputs: inputs, scheduler: scheduler, spill: spill)
-      let seed = UInt64.random(in: .min ... .max)
-      if let kept = kept(paths, names, seed) { try await context.dispatch(JournalActions.Open(kept: kept)) }
+      let seed = earlier?.fingerprintSeed ?? UInt64.random(in: .min ... .max)
+      if let earlier {
+        try check(earlier, paths)
+        try await context.dispatch(CheckpointActions.Resume(kept: earlier))
+      } else if let kept = kept(paths, names, seed) {
+        try await context.dispatch(JournalActions.Open(kept: kept))
+      }
       let draft = RunDraft(
         request: purpose.effective(request), probed: probed, sink: sink, threads: threads, outputs: outputs, fingerprintSeed: seed)
-      let plan = try await columnsFirst(draft, planner, inputs, spill, context)
+      let (plan, table) = try await columnsFirst(draft, planner, inputs, spill, context)
       let folders = outputs.folders.subtracting(context.state.kept?.folders ?? [])
       if context.state.kept != nil, !folders.isEmpty { try await context.dispatch(JournalActions.AddFolders(folders: folders.sorted())) }
-      return PreparedRun(request: draft.request, plan: plan, scheduler: scheduler, outputs: outputs)
+      var run = PreparedRun(request: draft.request, plan: plan, scheduler: scheduler, outputs: outputs, spill: spill)
+      (run.journal, run.table) = (desk.journal.withLock { $0 }, table)
+      if context.state.kept?.identity != nil { run.evidence = InputEvidence(draft, plan) }
+      if let earlier { try run.restore(earlier, context.dependencies.checkpoints) }
+      return run
+    }
+
+    /// The earlier run was one of the same inputs, stages and versions.
+    private func check(_ earlier: RunState.Kept, _ paths: [FilePath]) throws {
+      guard let identity = RunIdentity(request, inputs: paths), let before = earlier.identity else {
+        throw RunIdentity.conflict("an input cannot be read again")
+      }
+      if let reason = identity.conflict(with: before) { throw RunIdentity.conflict(reason) }
     }
 
     private func makeOutputs(_ paths: [FilePath], _ scheduler: WorkScheduler, _ names: TemporaryNames) throws -> OutputSet {
       let options = request.options
       let memory = MemoryPlan(total: options.memory, threads: scheduler.width, outputs: 1, holders: [])
       let outputs = try OutputSet(options, inputs: paths, pool: scheduler, compressors: memory.compressors, names: names)
-      desk.onClose { outputs.discard() }
+      desk.onClose { [desk] in if desk.keepsState { outputs.leave() } else { outputs.discard() } }
       if let report = options.report {
         try outputs.reserve(report)
         desk.mayReport = true
@@ -63,16 +83,21 @@ public enum PlanActions {
     /// Plans, behind a pass for the columns alone where the output needs them first.
     private func columnsFirst(
       _ draft: RunDraft, _ planner: RunPlanner, _ inputs: InputManager, _ spill: FileSpillStore, _ context: RunContext
-    ) async throws -> RunPlan {
-      guard draft.sink.needsColumnsFirst(draft.probed, draft.request) else { return try planner.plan(draft) }
+    ) async throws -> (RunPlan, CSVColumnTable?) {
+      guard draft.sink.needsColumnsFirst(draft.probed, draft.request) else { return (try planner.plan(draft), nil) }
       var draft = draft
+      if earlier != nil {
+        // The checkpoint knows the columns.
+        draft.table = CSVColumnTable()
+        return (try planner.plan(draft), draft.table)
+      }
       draft.probed = try draft.probed.map { try inputs.spool($0, to: spill) }
       draft.onlyColumns = true
       let first = try planner.plan(draft)
       _ = try await context.drive(first, on: planner.scheduler)
       draft.onlyColumns = false
       draft.table = first.collector?.table
-      return try planner.plan(draft)
+      return (try planner.plan(draft), draft.table)
     }
   }
 }

@@ -35,6 +35,8 @@ struct RunDraft: Sendable {
   var table: CSVColumnTable?
   /// A pass that finds the columns and does nothing else.
   var onlyColumns = false
+  /// Files that stages have read beside the inputs.
+  let lists = Locked<[FilePath]>([])
 }
 
 /// Turns a request into a plan. Holds nothing; what it opens belongs to the plan.
@@ -80,7 +82,10 @@ struct RunPlanner: Sendable {
         return try writers.steps(
           side, schema: schema, role: request.stages[stage].text.hasPrefix("tee") ? .tee : .duplicates, collector: collector)
       },
-      readList: { path, fields, body in try ListReader(inputs: inputs, options: options).read(path, fields: fields, body) })
+      readList: { path, fields, body in
+        draft.lists.withLock { $0.append(path) }
+        try ListReader(inputs: inputs, options: options).read(path, fields: fields, body)
+      })
     let stages = try binder.bind(fused, to: &schema)
     let layout = schema.layout
     StageBinder.assignPayloads(stages, schema: schema, sinkLayout: layout)

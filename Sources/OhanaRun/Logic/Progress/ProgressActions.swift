@@ -16,6 +16,9 @@ public enum ProgressActions {
   /// Time has passed.
   public struct Tick: RunUpdater {
     public let seconds: Double
-    public func update(_ state: inout RunState) { state.progress.seconds = max(state.progress.seconds, seconds) }
+    public func update(_ state: inout RunState) {
+      state.progress.seconds = max(state.progress.seconds, seconds)
+      if state.phase == .running, state.interruption == nil { state.checkpoints.pass(to: seconds) }
+    }
   }
 }

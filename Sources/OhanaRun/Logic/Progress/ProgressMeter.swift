@@ -12,9 +12,12 @@ final class ProgressMeter: Sendable {
   private let began: UInt64
   private let tell: @Sendable (ProgressActions.Advance) -> Void
 
-  /// - Parameter began: when the run began, on the monotonic clock.
-  init(began: UInt64, tell: @escaping @Sendable (ProgressActions.Advance) -> Void) {
+  /// - Parameters:
+  ///   - began: when the run began, on the monotonic clock.
+  ///   - records: read by an earlier run that this one goes on with.
+  init(began: UInt64, records: Int = 0, tell: @escaping @Sendable (ProgressActions.Advance) -> Void) {
     self.began = began
+    sum.withLock { $0.records = records }
     self.tell = tell
   }
 

@@ -6,10 +6,13 @@ final class TimerObserver: @unchecked Sendable {  // because its source is made 
 
   /// - Parameters:
   ///   - began: when the run began, on `clock`.
-  ///   - dispatch: called on a queue of the observer's own, five times a second.
-  init(since began: UInt64, clock: @escaping @Sendable () -> UInt64, _ dispatch: @escaping @Sendable (any RunUpdater) -> Void) {
+  ///   - dispatch: called on a queue of the observer's own.
+  init(
+    since began: UInt64, every seconds: Double, clock: @escaping @Sendable () -> UInt64,
+    _ dispatch: @escaping @Sendable (any RunUpdater) -> Void
+  ) {
     let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "ohana.timer"))
-    source.schedule(deadline: .now() + .milliseconds(200), repeating: .milliseconds(200), leeway: .milliseconds(20))
+    source.schedule(deadline: .now() + seconds, repeating: seconds, leeway: .milliseconds(20))
     source.setEventHandler { dispatch(ProgressActions.Tick(seconds: Double(clock() - began) / 1e9)) }
     source.resume()
     self.source = source

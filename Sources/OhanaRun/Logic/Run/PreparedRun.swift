@@ -3,11 +3,19 @@ internal import OhanaEngine
 internal import OhanaFormats
 
 /// A planned run with all that is open for it: what no state can hold.
-struct PreparedRun: Sendable {
+struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by one checkpoint at a time
   let request: RunRequest
   let plan: RunPlan
   let scheduler: WorkScheduler
   let outputs: OutputSet
+  let spill: FileSpillStore
+  var journal: Journal?
+  /// nil where an input cannot be read again.
+  var evidence: InputEvidence?
+  /// Columns that a pass of its own has found.
+  var table: CSVColumnTable?
+  /// Of an earlier run that this one goes on with.
+  var counts: FlowCounts?
 
   var lines: [String] { PlanText.lines(plan, options: request.options) }
 
@@ -79,10 +87,17 @@ final class RunDesk: Sendable {
     var closers: [@Sendable () -> Void] = []
     var mayReport = false
     var keepsState = false
+    var earlier: RunState.Kept?
   }
   private let things = Locked(Things())
   /// The run's journal, once there is one.
   let journal = Locked<Journal?>(nil)
+
+  /// The run that this one goes on with.
+  var earlier: RunState.Kept? {
+    get { things.withLock { $0.earlier } }
+    set { things.withLock { $0.earlier = newValue } }
+  }
 
   /// What was kept for a next run to go on from stays.
   var keepsState: Bool {

@@ -8,11 +8,16 @@ public enum RunActions {
     static let follows: Set<RunState.Phase> = [.planning]
     let plan: [String]
     let bytesTotal: Int?
+    /// Seconds between two checkpoints; nil where none can be taken.
+    var checkpointInterval: Double?
+    var isToResume = false
 
     func update(_ state: inout RunState) {
       state.phase = .running
       state.plan = plan
       state.progress.bytesTotal = bytesTotal
+      state.checkpoints.interval = checkpointInterval
+      state.isToResume = isToResume
     }
   }
 
@@ -67,9 +72,11 @@ public enum RunActions {
     let run: PreparedRun
 
     func perform(in context: RunContext) async throws {
-      try await context.dispatch(Begin(plan: run.lines, bytesTotal: run.bytesTotal))
+      let interval = run.mayCheckpoint ? context.dependencies.checkpointInterval : nil
+      try await context.dispatch(
+        Begin(plan: run.lines, bytesTotal: run.bytesTotal, checkpointInterval: interval, isToResume: run.request.options.resume))
       do {
-        let counts = try await context.drive(run.plan, on: run.scheduler)
+        let counts = try await context.drive(run.plan, on: run.scheduler, run)
         let books = RunBooks(run, counts: counts)
         try await context.dispatch(Finish(books: books, notes: run.notes(books)))
         try run.check(books)
@@ -87,19 +94,40 @@ public enum RunActions {
 }
 
 extension RunContext {
-  /// Runs a pipeline to its end, unless the run is interrupted before.
-  func drive(_ plan: RunPlan, on scheduler: WorkScheduler) async throws -> FlowCounts {
+  /// Runs a pipeline to its end, unless the run is interrupted before; takes checkpoints on the way.
+  ///
+  /// - Parameter run: what checkpoints are taken of; nil for a pass that is not worth one.
+  func drive(_ plan: RunPlan, on scheduler: WorkScheduler, _ run: PreparedRun? = nil) async throws -> FlowCounts {
     let began = dependencies.clock()
-    let meter = ProgressMeter(began: began) { [store] in store.post($0) }
+    let meter = ProgressMeter(began: began, records: state.kept?.checkpoint?.records ?? 0) { [store] in store.post($0) }
     let runner = PipelineRunner(
-      plan.pipeline, batchCount: plan.memory.batchCount, batchBytes: plan.memory.batchBytes, scheduler: scheduler
+      plan.pipeline, batchCount: plan.memory.batchCount, batchBytes: plan.memory.batchBytes, scheduler: scheduler,
+      counts: run?.counts
     ) { meter.add($0) }
-    let listener = store.listen { _, new in
-      if new.interruption != nil { runner.cancel(Self.interrupted) }
+    let listener = store.listen { [store] old, new in
+      if new.isLeaving, !old.isLeaving, let run {
+        Self.checkpoint(run, runner, store)
+      } else if new.interruption != nil, !new.isLeaving {
+        runner.cancel(Self.interrupted)
+      } else if new.checkpoints.wanted > old.checkpoints.wanted, !new.isLeaving, let run {
+        Self.checkpoint(run, runner, store)
+      }
     }
     defer { store.forget(listener) }
     if state.interruption != nil { throw Self.interrupted }
     return try await runner.run()
+  }
+
+  /// Brings the flow to rest, takes a checkpoint if it came to that, and goes on. A checkpoint that fails leaves the one before in force.
+  private static func checkpoint(_ run: PreparedRun, _ runner: PipelineRunner, _ store: RunStore) {
+    let goOn: @Sendable () -> Void = { if store.state.isLeaving { runner.cancel(Self.interrupted) } else { runner.proceed() } }
+    runner.pause { rests in
+      guard rests else { return goOn() }
+      Task {
+        try? await store.perform(CheckpointActions.Take(run: run, counts: runner.counts))
+        goOn()
+      }
+    }
   }
 
   static let interrupted = OhanaError(.io, "cancelled", "the run was cancelled")

@@ -32,11 +32,11 @@ public final class RunSession: Sendable {
     let observers = observes ? dependencies.makeObservers(of: store, since: began) : []
     defer { withExtendedLifetime(observers) {} }
     do {
-      let holding = purpose == .write ? try await store.perform(JournalActions.Hold(request: request, desk: desk)) : RunHolding()
-      if let commit = holding.finished {
+      if purpose == .write, let commit = try await store.perform(JournalActions.Hold(request: request, desk: desk)) {
         try await store.dispatch(PublishActions.Published(commit: commit))
       } else {
         let plan = try await store.perform(PlanActions.Plan(request: request, purpose: purpose, desk: desk))
+        desk.keepsState = false
         try await store.perform(RunActions.Run(run: plan))
       }
     } catch {
@@ -45,15 +45,29 @@ public final class RunSession: Sendable {
     }
     try? await store.dispatch(RunActions.End(seconds: Double(dependencies.clock() - began) / 1e9))
     try? await store.perform(ReportActions.Write(request: request, isReserved: desk.mayReport))
+    if store.state.hasLeft { desk.keepsState = true }
     desk.close()
     return store.state
+  }
+
+  /// The command line of the run that was ended before it had published `output`, and the folder it was given in; nil if there is none.
+  public static func leftover(
+    at output: FilePath, dependencies: RunDependencies = RunDependencies()
+  ) throws -> (arguments: [FilePath], directory: FilePath)? {
+    guard let folder = try dependencies.locks.stateFolder(of: output),
+      let read = dependencies.journals.read(folder, kinds: JournalActions.kinds), let kept = JournalActions.fold(read.changes).kept
+    else { return nil }
+    return (kept.arguments, kept.directory)
   }
 
   /// Ends the run: what it made is thrown away.
   public func cancel(signal: Int32 = SIGINT) { store.post(InterruptActions.Interrupt(signal: signal)) }
 
   /// Takes away all that is temporary while the run still goes on: for a process that is about to end.
-  public func abandon() { desk.close() }
+  public func abandon() {
+    if store.state.hasLeft { desk.keepsState = true }
+    desk.close()
+  }
 
   /// What a request would do, for people; reads no further than the inputs' first bytes.
   public static func describe(_ request: RunRequest, dependencies: RunDependencies = RunDependencies()) throws -> [String] {

@@ -1,0 +1,88 @@
+internal import OhanaCore
+internal import OhanaEngine
+
+/// Rests of the flow that a next run can go on from.
+public enum CheckpointActions {
+  /// A checkpoint is on disk.
+  struct Taken: DurableUpdater {
+    static let journalName = "checkpoint"
+    let mark: CheckpointMark
+    func update(_ state: inout RunState) { state.kept?.checkpoint = mark }
+  }
+
+  /// Goes on with an earlier run, whose journal says all this already.
+  struct Resume: RunUpdater {
+    let kept: RunState.Kept
+    func update(_ state: inout RunState) {
+      state.kept = kept
+      state.notes.append("goes on with the run before, from record \(Quantity.grouped(kept.checkpoint?.records ?? 0))")
+    }
+  }
+
+  /// Writes down what all parts of a flow at rest remember.
+  struct Take: RunEffect {
+    let run: PreparedRun
+    let counts: FlowCounts
+
+    func perform(in context: RunContext) async throws {
+      guard let folder = run.journal?.folder, let kept = context.state.kept else { return }
+      let parts = run.parts(CountsPart(counts))
+      guard parts.allSatisfy(\.part.canCheckpoint) else { return }
+      let number = (kept.checkpoint?.number ?? 0) + 1
+      let checkpoints = context.dependencies.checkpoints
+      let written = try checkpoints.write(parts, number: number, in: folder)
+      let records = run.plan.ledger.totals
+      let mark = CheckpointMark(
+        number: number, size: written.size, checksum: written.checksum, records: records.read + records.rejected)
+      try await context.dispatch(Taken(mark: mark))
+      run.spill.seal(written.files)
+      checkpoints.removeAll(but: number, in: folder)
+    }
+  }
+}
+
+/// What the engine has counted.
+final class CountsPart: Checkpointable {
+  private(set) var counts: FlowCounts?
+  init(_ counts: FlowCounts?) { self.counts = counts }
+
+  func save(to writer: CheckpointWriter) throws { try writer.put(JSONCoding.line(counts)) }
+  func restore(from reader: CheckpointReader) throws {
+    guard let counts = try? JSONCoding.value(FlowCounts?.self, from: try reader.bytes()) else { throw CheckpointReader.damaged }
+    self.counts = counts
+  }
+}
+
+extension PreparedRun {
+  /// Takes up what an earlier run wrote down, and clears away what it made after that.
+  mutating func restore(_ earlier: RunState.Kept, _ checkpoints: CheckpointManager) throws {
+    guard let mark = earlier.checkpoint, let journal else { return }
+    let part = CountsPart(nil)
+    try checkpoints.read(parts(part), mark, in: journal.folder, spill: spill)
+    counts = part.counts
+    spill.removeUnsealed()
+    checkpoints.removeAll(but: mark.number, in: journal.folder)
+    for folder in earlier.folders { outputs.names.removeAll(in: folder, but: outputs.temporaryPaths) }
+  }
+
+  /// All that remembers something, in the order of the flow.
+  func parts(_ counts: CountsPart) -> [CheckpointManager.Part] {
+    var parts: [CheckpointManager.Part] = [("counts", counts)]
+    if let evidence { parts.append(("inputs", evidence)) }
+    if let source = plan.pipeline.source as? any Checkpointable { parts.append(("source", source)) }
+    if let table { parts.append(("columns", table)) }
+    for (index, step) in plan.pipeline.steps.enumerated() {
+      switch step.step {
+      case .row(let stage): if let part = stage as? any Checkpointable { parts.append(("step \(index)", part)) }
+      case .ordered(let stage): if let part = stage as? any Checkpointable { parts.append(("step \(index)", part)) }
+      }
+    }
+    return parts + [("outputs", outputs)]
+  }
+
+  /// There is a state folder, all inputs can be read again, and everything that remembers something can write it down.
+  var mayCheckpoint: Bool {
+    guard journal != nil, evidence != nil else { return false }
+    return plan.pipeline.steps.allSatisfy { step in if case .ordered(let stage) = step.step { stage is any Checkpointable } else { true } }
+  }
+}

@@ -1,0 +1,26 @@
+/// A rest of the flow that was written down.
+public struct CheckpointMark: Sendable, Equatable, Codable {
+  /// 1 for the first; the file is `checkpoint-N`.
+  public var number: Int
+  /// Of the file, in bytes.
+  public var size: Int
+  public var checksum: UInt64
+  /// Records read up to it.
+  public var records: Int
+}
+
+/// When checkpoints are due.
+public struct CheckpointClock: Sendable, Equatable, Codable {
+  /// Seconds between two of them; nil: none are taken.
+  public var interval: Double?
+  /// Seconds since the run began, at the last one.
+  public var last = 0.0
+  /// How many have been asked for.
+  public var wanted = 0
+
+  mutating func pass(to seconds: Double) {
+    guard let interval, seconds - last >= interval else { return }
+    last = seconds
+    wanted += 1
+  }
+}

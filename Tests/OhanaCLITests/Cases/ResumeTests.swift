@@ -1,0 +1,154 @@
+import Foundation
+import OhanaTestSupport
+import Testing
+
+/// The tool killed from outside, and gone on with. The long series is `Benchmarks/kill.py`.
+@Suite("Killed runs", .serialized) struct ResumeTests {
+  struct Job: Sendable, CustomTestStringConvertible {
+    let name: String
+    let options: [String]
+    let stages: [String]
+    var testDescription: String { name }
+  }
+
+  static let jobs = [
+    Job(
+      name: "sort, dedupe and a tee into chunks", options: ["-o", "out-{n}.ndjson.gz", "--chunk-records", "3000", "--memory", "16M"],
+      stages: "then dedupe --by email:email then tee side.ndjson then sort last,first".split(separator: " ").map(String.init)),
+    Job(
+      name: "CSV whose columns are met on the way", options: ["-o", "out.csv.gz", "--memory", "16M"],
+      stages: "then dedupe --by email:email --keep last --duplicates others.ndjson.gz".split(separator: " ").map(String.init)),
+    Job(name: "counts by key", options: ["-o", "out.ndjson"], stages: ["then", "count-by", "country,last"]),
+  ]
+
+  /// Runs `ohana`, and sends it a signal once it has taken a checkpoint, or after a time.
+  private func run(
+    _ workdir: Workdir, _ job: Job, _ extra: [String] = [], kill: (signal: Int32, after: Double)? = nil
+  ) throws -> (status: Int32, err: String) {
+    let process = Process()
+    process.executableURL = Tool.url
+    process.currentDirectoryURL = workdir.url
+    process.arguments = ["run", "in-1.ndjson.gz", "in-2.ndjson.gz", "--overwrite"] + job.options + extra + job.stages
+    process.environment = ProcessInfo.processInfo.environment.merging([
+      "TMPDIR": workdir.path("tmp"), "OHANA_CHECKPOINT_SECONDS": "0.05",
+    ]) { $1 }
+    let errors = Pipe()
+    process.standardError = errors
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    if let kill {
+      Thread.sleep(forTimeInterval: kill.after)
+      Foundation.kill(process.processIdentifier, kill.signal)
+    }
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus, text)
+  }
+
+  private func outputs(_ workdir: Workdir) throws -> [String: Data] {
+    var found: [String: Data] = [:]
+    for name in workdir.names where name != "tmp" && !name.hasPrefix("in-") { found[name] = try workdir.read(name) }
+    return found
+  }
+
+  private func makeWorkdir() throws -> Workdir {
+    let workdir = try Workdir()
+    let made = try workdir.run(["generate", "--rows", "25000", "--chunks", "2", "-o", "in-{n}.ndjson.gz"])
+    #expect(made.status == 0)
+    return workdir
+  }
+
+  @Test(
+    "killed at any moment, each output is the old or the new one; --resume ends with the same bytes and leaves nothing", arguments: jobs)
+  func killed(job: Job) throws {
+    let workdir = try makeWorkdir()
+    let began = Date()
+    let whole = try run(workdir, job)
+    #expect(whole.status == 0, "\(whole.err)")
+    let duration = Date().timeIntervalSince(began)
+    let wanted = try outputs(workdir)
+    #expect(!wanted.isEmpty)
+    var random = SeededGenerator(seed: 4)
+    var wentOn = 0
+    for attempt in 0..<6 {
+      for name in wanted.keys { try workdir.write(name, "old\n") }
+      // At first where a checkpoint is likely, so that the test cannot pass without one.
+      let after = attempt < 3 ? duration * 0.6 : Double.random(in: 0...duration, using: &random)
+      _ = try run(workdir, job, kill: (SIGKILL, after))
+      for (name, data) in try outputs(workdir) where !name.hasPrefix(".") {
+        #expect(data == wanted[name] || data == Data("old\n".utf8), "\(name)")
+      }
+      let resumed = try run(workdir, job, ["--resume", "--threads", "1"])
+      #expect(resumed.status == 0, "\(resumed.err)")
+      wentOn += resumed.err.contains("goes on with the run before") ? 1 : 0
+      #expect(try outputs(workdir) == wanted, "attempt \(attempt)")
+      #expect(workdir.isTemporaryEmpty)
+    }
+    #expect(wentOn > 0)
+  }
+
+  @Test("SIGTERM keeps a checkpoint where --resume is in force, and ohana resume goes on from it") func terminated() throws {
+    let workdir = try makeWorkdir()
+    let job = Self.jobs[0]
+    let began = Date()
+    #expect(try run(workdir, job).status == 0)
+    let duration = Date().timeIntervalSince(began)
+    let wanted = try outputs(workdir)
+    for name in wanted.keys { try workdir.write(name, "old\n") }
+    let killed = try run(workdir, job, ["--resume"], kill: (SIGTERM, duration * 0.4))
+    #expect(killed.status == 143)
+    #expect(killed.err.contains("--resume goes on from record"), "\(killed.err)")
+    for name in wanted.keys { #expect(try workdir.text(name) == "old\n") }
+    // From another folder: the command is given where it was given before.
+    let resumed = try workdir.run(["resume", workdir.path("out-{n}.ndjson.gz")], environment: ["TMPDIR": workdir.path("tmp")], shell: nil)
+    #expect(resumed.status == 0, "\(resumed.err)")
+    #expect(resumed.err.contains("goes on with the run before"))
+    #expect(try outputs(workdir) == wanted)
+    #expect(workdir.isTemporaryEmpty)
+    let again = try workdir.run(["resume", "out-{n}.ndjson.gz"])
+    #expect(again.status == 2 && again.err.contains("no run to this output was ended"))
+  }
+
+  @Test("SIGINT leaves nothing, checkpoint or not") func interrupted() throws {
+    let workdir = try makeWorkdir()
+    let job = Self.jobs[0]
+    let began = Date()
+    #expect(try run(workdir, job).status == 0)
+    let duration = Date().timeIntervalSince(began)
+    let wanted = try outputs(workdir)
+    for name in wanted.keys { try workdir.write(name, "old\n") }
+    let killed = try run(workdir, job, ["--resume"], kill: (SIGINT, duration * 0.5))
+    #expect(killed.status == 130)
+    for name in try outputs(workdir).keys { #expect(try workdir.text(name) == "old\n", "\(name)") }
+    #expect(workdir.isTemporaryEmpty)
+  }
+
+  @Test("what has changed since is told, and refused with exit 7; without --resume the run begins anew") func conflicts() throws {
+    let workdir = try makeWorkdir()
+    let job = Self.jobs[0]
+    let began = Date()
+    #expect(try run(workdir, job).status == 0)
+    let duration = Date().timeIntervalSince(began)
+    let wanted = try outputs(workdir)
+    let killed = try run(workdir, job, ["--resume"], kill: (SIGTERM, duration * 0.4))
+    #expect(killed.err.contains("--resume goes on"), "\(killed.err)")
+    let other = Job(name: "", options: job.options, stages: ["then", "sort", "first"])
+    let stages = try run(workdir, other, ["--resume"])
+    #expect(stages.status == 7 && stages.err.contains("options or stages are others"), "\(stages.err)")
+    let time = try FileManager.default.attributesOfItem(atPath: workdir.path("in-1.ndjson.gz"))[.modificationDate] as! Date
+    try FileManager.default.setAttributes([.modificationDate: time.addingTimeInterval(5)], ofItemAtPath: workdir.path("in-1.ndjson.gz"))
+    let touched = try run(workdir, job, ["--resume"])
+    #expect(touched.status == 7 && touched.err.contains("in-1.ndjson.gz has changed"), "\(touched.err)")
+    // Same size, same time, another byte: only the checksum tells.
+    var bytes = try workdir.read("in-1.ndjson.gz")
+    bytes[bytes.startIndex + 4] ^= 1
+    try bytes.write(to: URL(filePath: workdir.path("in-1.ndjson.gz")))
+    try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: workdir.path("in-1.ndjson.gz"))
+    let flipped = try run(workdir, job, ["--resume"])
+    #expect(flipped.status == 7, "\(flipped.err)")
+    let anew = try run(workdir, job)
+    #expect(anew.status == 0, "\(anew.err)")
+    #expect(try outputs(workdir) == wanted)
+    #expect(workdir.isTemporaryEmpty)
+  }
+}
