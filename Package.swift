@@ -51,7 +51,8 @@ let package = Package(
       name: "OhanaFormatsTests", dependencies: ["OhanaFormats", "OhanaCore", "OhanaTestSupport", "CZlib"], swiftSettings: swift),
     .testTarget(name: "OhanaStagesTests", dependencies: ["OhanaStages", "OhanaCore", "OhanaTestSupport"], swiftSettings: swift),
     .testTarget(name: "OhanaEngineTests", dependencies: ["OhanaEngine", "OhanaCore", "OhanaTestSupport"], swiftSettings: swift),
-    .testTarget(name: "OhanaRunTests", dependencies: ["OhanaRun", "OhanaCore", "OhanaTestSupport"], swiftSettings: swift),
+    .testTarget(
+      name: "OhanaRunTests", dependencies: ["OhanaRun", "OhanaCore", "OhanaTestSupport"], exclude: ["Golden"], swiftSettings: swift),
     .testTarget(
       name: "OhanaCLITests", dependencies: ["Ohana", "OhanaTestSupport", "OhanaCLI"], swiftSettings: swift),
   ],

@@ -8,13 +8,15 @@ struct ConsoleRun: Sendable {
   init(_ request: RunRequest) {
     self.request = request
     self.request.arguments = CommandLineWords.current
+    Terminal.writesJSON = request.options.logFormat == .json
   }
 
   /// Runs to the end and returns the exit status.
   func run() async throws -> Int32 {
     let state = await execute(.write)
     if !request.options.quiet, state.failure == nil, !state.isInterrupted {
-      for line in SummaryText.lines(state.books, request: request) { Terminal.error(line) }
+      let lines = Terminal.writesJSON ? [LogText.summary(state, output: request.output)] : SummaryText.lines(state, output: request.output)
+      for line in lines { Terminal.error(line) }
     }
     return status(state)
   }
@@ -29,14 +31,14 @@ struct ConsoleRun: Sendable {
       case .auto: Terminal.isErrorTerminal && !request.options.quiet
       }
     session.store.listen { old, new in
-      if new.progressRequests > old.progressRequests { Terminal.error(ProgressLine.text(new.progress)) }
+      if new.progressRequests > old.progressRequests { Terminal.error(Self.progress(new)) }
       if shows, new.phase < .published, new.progress != old.progress, new.progress.seconds > 0.5 {
-        ProgressLine.draw(ProgressLine.text(new.progress))
+        if Terminal.writesJSON { Terminal.error(Self.progress(new)) } else { ProgressLine.draw(Self.progress(new)) }
       }
       if let interruption = new.interruption, interruption != old.interruption { Self.see(to: interruption, session) }
     }
     let state = await session.run()
-    if shows { ProgressLine.clear() }
+    if shows, !Terminal.writesJSON { ProgressLine.clear() }
     if !request.options.quiet { for note in state.notes { Terminal.note(note) } }
     return state
   }
@@ -56,7 +58,16 @@ struct ConsoleRun: Sendable {
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(patience), execute: end)
   }
 
+  private static func progress(_ state: RunState) -> String {
+    Terminal.writesJSON ? LogText.progress(state.progress) : ProgressText.line(state.progress)
+  }
+
   private static func interrupted(_ state: RunState) -> String {
+    let message = message(state)
+    return Terminal.writesJSON ? LogText.interrupted(state, message: message) : message
+  }
+
+  private static func message(_ state: RunState) -> String {
     state.hasLeft
       ? "ohana: interrupted; nothing is published, and --resume goes on from record \(Quantity.grouped(state.kept?.checkpoint?.records ?? 0))"
       : "ohana: interrupted; nothing is published and everything temporary is gone"

@@ -47,9 +47,16 @@ enum HelpText {
       options: [], takesRunOptions: false,
       examples: [("ohana plan dedupe --by email:email exports/", "The plan of a dedupe.")]),
     Verb(
-      name: "check", usage: "ohana check INPUT… [options]", summary: "Read everything and report what cannot be read.",
-      text: "Exit status 1 if there is anything unreadable.", options: [], takesRunOptions: true,
-      examples: [("ohana check exports/*.ndjson.gz", "Are all chunks whole and all records readable?")]),
+      name: "check", usage: "ohana check INPUT… [options] | ohana check --manifest FILE",
+      summary: "Read everything and report what cannot be read.",
+      text: """
+        Exit status 1 if there is anything unreadable. With --manifest, holds the files of a published set against sizes and SHA-256 of the \
+        manifest that its run wrote: exit status 1 if one is missing or other than it was published.
+        """, options: [], takesRunOptions: true,
+      examples: [
+        ("ohana check exports/*.ndjson.gz", "Are all chunks whole and all records readable?"),
+        ("ohana check --manifest clean.manifest.json", "Is the set as it was published?"),
+      ]),
     Verb(
       name: "count", usage: "ohana count INPUT… [options]", summary: "Count records.", text: "Prints one number.", options: [],
       takesRunOptions: true, examples: [("ohana count exports/", "How many contacts are there?")]),

@@ -1,25 +1,7 @@
 internal import Ohana
 
-/// The line that tells how far a run is. A pure function of the numbers, and the terminal it is redrawn on.
+/// The terminal that the progress line is redrawn on.
 enum ProgressLine {
-  static func text(_ progress: RunState.Progress) -> String {
-    let (done, total, seconds) = (progress.bytesRead, progress.bytesTotal, progress.seconds)
-    let rate = seconds > 0 ? Int(Double(progress.records) / seconds) : 0
-    var parts: [String] = []
-    if let total, total > 0 {
-      parts.append("\(min(100, done * 100 / total)) %")
-      parts.append("\(Quantity.sized(done)) of \(Quantity.sized(total))")
-    } else {
-      parts.append(Quantity.sized(done))
-    }
-    parts.append("\(Quantity.grouped(rate)) records/s")
-    if let total, done > 0, done < total, seconds > 1 {
-      let left = Int(seconds * Double(total - done) / Double(done))
-      parts.append("\(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left")
-    }
-    return parts.joined(separator: ", ")
-  }
-
   static func draw(_ text: String) { Terminal.raw("\r\u{1B}[K" + text) }
   static func clear() { Terminal.raw("\r\u{1B}[K") }
 }

@@ -170,12 +170,25 @@ extension RunOption {
       "Finish or go on with a run to this output that was killed; an ordinary run where there is none, or it left nothing."
     ) { request, _ in request.options.resume = true },
     // Telling
-    .init("--report", "FILE", .telling, "Write the books of the run to FILE, as JSON.") { $0.options.report = $1 },
+    .init(
+      "--report", "FILE", .telling,
+      "Write the books of the run to FILE: .json, .md or .html for people, .prom for Prometheus' text file collector."
+    ) { $0.options.report = $1 },
+    .init(
+      "--manifest", "FILE", .telling,
+      "Describe the published files in FILE (records, sizes, SHA-256, plan, versions, books), which appears last; see 'ohana help check'."
+    ) { $0.options.manifest = $1 },
+    .init("--trace", "FILE", .telling, "Write what each step did with each batch to FILE, for chrome://tracing or Perfetto.") {
+      $0.options.trace = $1
+    },
     .init("--progress", "auto|always|never", .telling, "The progress line on standard error. Default: auto, only on a terminal.") {
       $0.options.progress = try choice("--progress", $1)
     },
     .init("--quiet", short: "-q", nil, .telling, "No summary, no notes, no progress; errors only.") { request, _ in
       request.options.quiet = true
+    },
+    .init("--log-format", "text|json", .telling, "What goes to standard error: lines for people (default), or a JSON object a line.") {
+      $0.options.logFormat = try choice("--log-format", $1)
     },
     .init("--show-values", nil, .telling, "Let messages show values of records.") { request, _ in request.options.showValues = true },
     // Meaning

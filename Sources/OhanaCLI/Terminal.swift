@@ -11,8 +11,18 @@ enum Terminal {
   /// Writes a line to standard error.
   static func error(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
+  private static let json = Mutex(false)
+  /// `--log-format json`: messages are JSON objects, one a line.
+  static var writesJSON: Bool {
+    get { json.withLock { $0 } }
+    set { json.withLock { $0 = newValue } }
+  }
+
   /// Something worth knowing that is no error.
-  static func note(_ text: String) { error((hasColour ? "\u{1B}[33mnote:\u{1B}[0m " : "note: ") + text) }
+  static func note(_ text: String) {
+    if writesJSON { return error(LogText.note(text)) }
+    error((hasColour ? "\u{1B}[33mnote:\u{1B}[0m " : "note: ") + text)
+  }
 
   /// Writes a line to standard output. What goes wrong is told at the end, by ``outputFailure``.
   static func print(_ text: String) {
@@ -43,6 +53,7 @@ enum Terminal {
   /// Prints what went wrong as one line.
   static func report(_ failure: RunState.Failure) {
     if failure.exitStatus == 0 { return }
+    if writesJSON { return error(LogText.error(failure)) }
     error((hasColour ? "\u{1B}[31mohana:\u{1B}[0m " : "ohana: ") + failure.message)
   }
 

@@ -7,7 +7,18 @@ extension OhanaError {
   ///   - doing: what was tried, as an infinitive: `read`, `write`.
   ///   - path: the file or folder to name.
   ///   - fix: replaces the usual advice where the caller knows better.
-  public static func system(_ number: Int32, _ doing: String, _ path: FilePath, fix: String? = nil) -> OhanaError {
+  ///   - bytes: how many were to be written; told, with what is free, where the disk is full.
+  public static func system(_ number: Int32, _ doing: String, _ path: FilePath, fix: String? = nil, bytes: Int = 0) -> OhanaError {
+    var error = system(number, doing, path, fix)
+    var disk = statvfs()
+    let folder = fileStatus(path)?.isDirectory == true ? path : path.parent
+    if error.code == "disk-full", bytes > 0, folder.withCString({ statvfs($0, &disk) }) == 0 {
+      error.problem += " (\(bytes) bytes to write, \(Int(disk.f_bavail) * Int(disk.f_frsize)) free)"
+    }
+    return error
+  }
+
+  private static func system(_ number: Int32, _ doing: String, _ path: FilePath, _ fix: String?) -> OhanaError {
     func make(_ code: String, _ problem: String, _ usualFix: String) -> OhanaError {
       OhanaError(.io, code, at: Location(path), problem, fix: fix ?? usualFix)
     }

@@ -14,7 +14,16 @@ enum CountCommand {
 /// `ohana check INPUT…`: 0 if all can be read, 1 if not.
 enum CheckCommand {
   static func run(_ words: inout ArgumentWords) async throws -> Int32 {
-    let run = ConsoleRun(try PlainCommand.parse(&words).request)
+    let request = try PlainCommand.parse(&words).request
+    if let manifest = request.options.manifest {
+      if let input = request.inputs.first {
+        throw OhanaError(.usage, "surplus-argument", "'\(input)' is not expected here", fix: "ohana check --manifest FILE, or check INPUT…")
+      }
+      let (lines, isWhole) = try RunSession.check(manifest: manifest)
+      for line in lines { Terminal.print(line) }
+      return isWhole ? 0 : 1
+    }
+    let run = ConsoleRun(request)
     let state = await run.execute(.check)
     // A broken chunk is an answer, not a failure.
     if state.isInterrupted || state.failure.map({ $0.category != .badInput }) ?? false { return run.status(state) }

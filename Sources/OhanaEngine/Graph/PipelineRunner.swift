@@ -1,6 +1,17 @@
 internal import Dispatch
 public import OhanaCore
 
+/// Is told what was done when.
+public protocol FlowTrace: AnyObject, Sendable {
+  /// A step has worked on a batch; from any thread.
+  ///
+  /// - Parameters:
+  ///   - step: index of the pipeline's step; nil: the source.
+  ///   - start: on the clock of ``monotonicNanoseconds()``, like `end`.
+  ///   - records: selected when it was done.
+  func span(step: Int?, from start: UInt64, to end: UInt64, records: Int)
+}
+
 /// Runs a pipeline to its end: the shell around ``FlowState`` that holds the batches and calls the stages.
 ///
 /// Steps between two ordered ones are fused: a batch goes through all of them in one piece of work. The first error wins; what is under
@@ -27,6 +38,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
   private let slotCount: Int
   private let scheduler: WorkScheduler
   private let onBatch: @Sendable (RecordBatch) -> Void
+  private let trace: (any FlowTrace)?
   /// Something may stop reading early: then each batch keeps a trail of what was dropped where, so that the books can end at a record.
   private let keepsTrail: Bool
   private let hasOneSource: Bool
@@ -37,10 +49,11 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
   ///   - batchCount: batches in flight, the only bound on memory between stages; at least 1.
   ///   - batchBytes: arena bytes of a batch that are kept when it is recycled.
   ///   - counts: those of an earlier run that this one goes on with.
+  ///   - trace: is told what each step did with each batch.
   ///   - onBatch: called for each batch whose records count, when its work is done; from any thread, in no order.
   public init(
     _ pipeline: Pipeline, batchCount: Int, batchBytes: Int, scheduler: WorkScheduler, counts: FlowCounts? = nil,
-    onBatch: @escaping @Sendable (RecordBatch) -> Void = { _ in }
+    trace: (any FlowTrace)? = nil, onBatch: @escaping @Sendable (RecordBatch) -> Void = { _ in }
   ) {
     source = pipeline.source
     steps = pipeline.steps
@@ -49,6 +62,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     self.batchBytes = batchBytes
     self.scheduler = scheduler
     self.onBatch = onBatch
+    self.trace = trace
     keepsTrail = pipeline.steps.contains { $0.stopsReading && $0.stage != nil }
     var nodes: [Node] = []
     for (index, step) in pipeline.steps.enumerated() {
@@ -210,6 +224,10 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
         add(stage.tally - before, nanoseconds: monotonicNanoseconds() - began, step: step)
         batch.stepCounts[step].output += batch.selectedCount
         countOrigins(batch, step: step, entering: false)
+      } else if let trace {
+        let began = monotonicNanoseconds()
+        hasMore = try source.next(into: batch)
+        trace.span(step: nil, from: began, to: monotonicNanoseconds(), records: batch.recordCount)
       } else {
         hasMore = try source.next(into: batch)
       }
@@ -299,7 +317,9 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     batch.stepCounts[step].input += input
     batch.stepCounts[step].output += batch.selectedCount
     batch.stepCounts[step].tally += tally
-    batch.stepCounts[step].nanoseconds += monotonicNanoseconds() - began
+    let ended = monotonicNanoseconds()
+    batch.stepCounts[step].nanoseconds += ended - began
+    trace?.span(step: step, from: began, to: ended, records: batch.selectedCount)
     // Records that a stage made are others, even if there are as many.
     if tally != StageTally() { batch.originCountsAre = -1 }
     countOrigins(batch, step: step, entering: false)

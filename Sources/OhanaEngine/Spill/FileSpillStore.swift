@@ -147,14 +147,8 @@ public final class FileSpillStore: SpillStore {
   public func close() { isClosed.withLock { $0 = true } }
 
   static func failure(_ number: Int32, _ doing: String, _ folder: FilePath, bytes: Int = 0) -> OhanaError {
-    var error = OhanaError.system(number, doing, folder, fix: "name another folder with --temp-dir")
-    if error.code == "disk-full" {
-      var system = statvfs()
-      if bytes > 0, folder.withCString({ statvfs($0, &system) }) == 0 {
-        error.problem += " (\(bytes) bytes to write, \(Int(system.f_bavail) * Int(system.f_frsize)) free)"
-      }
-      error.fix = "free some space or name another folder with --temp-dir"
-    }
+    var error = OhanaError.system(number, doing, folder, fix: "name another folder with --temp-dir", bytes: bytes)
+    if error.code == "disk-full" { error.fix = "free some space or name another folder with --temp-dir" }
     return error
   }
 }

@@ -119,6 +119,11 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     recordsInFile = records
   }
 
+  /// Records of each finished chunk, when all are finished.
+  public var recordCounts: [Int] {
+    finished.indices.map { $0 == finished.count - 1 ? recordsInFile : recordsPerChunk }
+  }
+
   /// Leaves nothing of what is not published.
   public func discard() {
     file?.discard()

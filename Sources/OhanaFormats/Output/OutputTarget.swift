@@ -98,7 +98,7 @@ public final class OutputTarget: Sendable {
       return state.descriptor
     }
     let number = writeFully(descriptor, bytes)
-    guard number == 0 else { throw failure(number) }
+    guard number == 0 else { throw failure(number, bytes: bytes.count) }
     if case .replacing = kind { beginWriteback(behind: bytes.count, descriptor) }
   }
 
@@ -292,9 +292,9 @@ public final class OutputTarget: Sendable {
     }
   }
 
-  private func failure(_ number: Int32) -> OhanaError {
+  private func failure(_ number: Int32, bytes: Int = 0) -> OhanaError {
     if case .standardOutput = kind, number == EBADF { return Self.closedOutput(path) }
-    return OhanaError.system(number, "write", path)
+    return OhanaError.system(number, "write", path, bytes: bytes)
   }
 
   private static func closedOutput(_ path: FilePath) -> OhanaError {

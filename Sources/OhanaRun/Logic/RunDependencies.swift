@@ -9,6 +9,7 @@ public struct RunDependencies: Sendable {
   let locks = LockManager()
   let journals = JournalManager()
   let checkpoints = CheckpointManager()
+  let manifests = ManifestManager()
   /// Time on a clock that is never set, in nanoseconds.
   let clock: @Sendable () -> UInt64
   /// Seconds between two checkpoints.
@@ -37,8 +38,11 @@ public struct RunDependencies: Sendable {
   /// What turns outside events into dispatches, for as long as it is held.
   ///
   /// - Parameter began: when the run began, on ``clock``.
-  func makeObservers(of store: RunStore, since began: UInt64) -> [any Sendable] {
+  func makeObservers(of store: RunStore, _ options: RunOptions, since began: UInt64) -> [any Sendable] {
     let post: @Sendable (any RunUpdater) -> Void = { [weak store] updater in store?.post(updater) }
-    return [SignalObserver(post), TimerObserver(since: began, every: min(0.2, checkpointInterval / 2), clock: clock, post)]
+    return [
+      SignalObserver(post), DiskObserver(options.tempDir ?? FileSpillStore.defaultFolder, post),
+      TimerObserver(since: began, every: min(0.2, checkpointInterval / 2), clock: clock, post),
+    ]
   }
 }

@@ -31,6 +31,10 @@ public struct RunIdentity: Sendable, Equatable, Codable {
   public var plan: [String]
   public var inputs: [Input]
 
+  static var versions: [String: String] {
+    ["ohana": Version.current, "ICU": String(cString: ohana_icu_version()), "ISA-L": DeflateCodec.libraryVersion]
+  }
+
   /// nil where an input cannot be read again.
   init?(_ request: RunRequest, inputs paths: [FilePath]) {
     inputs = []
@@ -38,13 +42,16 @@ public struct RunIdentity: Sendable, Equatable, Codable {
       guard let input = Input(path) else { return nil }
       inputs.append(input)
     }
-    versions = ["ohana": Version.current, "ICU": String(cString: ohana_icu_version()), "ISA-L": DeflateCodec.libraryVersion]
+    versions = Self.versions
+    // Asked for where it counts only, since the answer takes the loading of the metadata.
+    if request.stages.contains(where: { $0.text.contains("phone") }) { versions["phone metadata"] = PhoneNumbers.metadataVersion }
     // How it runs, and what it tells, does not change what comes out.
     var options = request.options
     let usual = RunOptions()
     (options.memory, options.threads, options.tempDir) = (usual.memory, usual.threads, usual.tempDir)
     (options.report, options.progress, options.quiet, options.showValues) = (usual.report, usual.progress, usual.quiet, usual.showValues)
-    (options.resume, options.overwrite, options.manifest) = (usual.resume, usual.overwrite, usual.manifest)
+    options.logFormat = usual.logFormat
+    (options.resume, options.overwrite, options.trace) = (usual.resume, usual.overwrite, usual.trace)
     plan = ["to \(request.output?.description ?? "-")", "\(options)"] + request.stages.map(\.text)
   }
 

@@ -13,6 +13,12 @@ public struct RunOptions: Sendable {
   /// When a progress line is shown; `auto` is on a terminal only.
   public enum ProgressPolicy: String, Sendable, CaseIterable { case auto, always, never }
   /// What becomes of CSV rows with more cells than columns: rejected unless the surplus is empty, or put into columns of their own.
+  /// How messages to people and programs are written.
+  public enum LogFormat: String, Sendable, CaseIterable {
+    case text
+    /// One object a line.
+    case json
+  }
   public enum RaggedPolicy: String, Sendable, CaseIterable { case strict, pad }
   /// How many records may be unreadable before the run fails.
   public enum RejectBudget: Sendable, Equatable {
@@ -99,10 +105,13 @@ public struct RunOptions: Sendable {
   public var report: FilePath?
   /// Where the manifest of a published set goes.
   public var manifest: FilePath?
+  /// Write what each step did with each batch there, for chrome://tracing.
+  public var trace: FilePath?
   /// The progress line on standard error.
   public var progress = ProgressPolicy.auto
   /// Nothing on standard error but errors.
   public var quiet = false
+  public var logFormat = LogFormat.text
   /// Messages may hold values of records.
   public var showValues = false
   // MARK: Meaning

@@ -37,6 +37,8 @@ public struct RunState: Sendable, Equatable, Codable {
     public var records = 0
     /// Since the run began; a resumed run begins anew.
     public var seconds = 0.0
+    /// The stage that takes most of the time; `reading` and `writing` are those before and behind all stages.
+    public var limiting: String?
     public init() {}
   }
 
@@ -101,6 +103,8 @@ public struct RunState: Sendable, Equatable, Codable {
   public var isToResume = false
   /// Asked to end, and leaves a checkpoint for the next run to go on from.
   public var isLeaving = false
+  /// There is little room for temporary files.
+  public var isDiskShort = false
   /// Times somebody asked to be shown the progress.
   public var progressRequests = 0
 

@@ -10,6 +10,12 @@ public protocol RunUpdater: Codable, Sendable {
 public protocol DurableUpdater: RunUpdater {
   /// Its name in the journal; never changed, never given to another.
   static var journalName: String { get }
+  /// It has to be on disk before it applies: what follows must not outlive it when the machine stops. True unless said otherwise.
+  static var isSynced: Bool { get }
+}
+
+extension DurableUpdater {
+  public static var isSynced: Bool { true }
 }
 
 /// A short chain of manager calls and dispatches.

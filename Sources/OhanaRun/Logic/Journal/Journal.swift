@@ -19,7 +19,7 @@ internal import OhanaEngine
 /// ```
 ///
 /// A text is JSON: `{"name":NAME,"value":{…}}`, with the ``DurableUpdater/journalName`` and the properties of the change. Entries are
-/// appended and synced before the change applies. An entry that is cut off or does not match its checksum ends the journal: it was being
+/// appended before the change applies, and synced where ``DurableUpdater/isSynced`` says so. An entry that is cut off or does not match its checksum ends the journal: it was being
 /// written when the machine stopped.
 final class Journal: Sendable {
   static let name: FilePath = "journal"
@@ -36,7 +36,7 @@ final class Journal: Sendable {
   }
   deinit { close(descriptor) }
 
-  /// Appends a change and waits until it is on disk.
+  /// Appends a change, and waits until it is on disk where it has to be.
   func append(_ updater: some DurableUpdater) throws {
     let text = try JSONCoding.line(Entry(value: updater))
     var bytes: [UInt8] = []
@@ -45,6 +45,7 @@ final class Journal: Sendable {
     bytes += text
     let number = bytes.withUnsafeBytes { writeFully(descriptor, $0) }
     guard number == 0 else { throw OhanaError.system(number, "write the journal in", folder, fix: Self.fix) }
+    guard type(of: updater).isSynced else { return }
     guard fdatasync(descriptor) == 0 else { throw OhanaError.system(errno, "write the journal in", folder, fix: Self.fix) }
   }
 

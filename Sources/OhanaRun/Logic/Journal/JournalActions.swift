@@ -12,6 +12,8 @@ public enum JournalActions {
   /// The run is known.
   struct Open: DurableUpdater {
     static let journalName = "open"
+    // Nothing is to be found after a power cut yet that it would have to tell of, and waiting for the disk costs each run.
+    static let isSynced = false
     let kept: RunState.Kept
     func update(_ state: inout RunState) { state.kept = kept }
   }
@@ -19,6 +21,7 @@ public enum JournalActions {
   /// Private files are in more folders than were known.
   struct AddFolders: DurableUpdater {
     static let journalName = "folders"
+    static let isSynced = false
     let folders: [FilePath]
     func update(_ state: inout RunState) { state.kept?.folders += folders }
   }

@@ -91,8 +91,11 @@ final class OutputSet: Checkpointable, Sendable {
   /// Folders that private files are in, from the root.
   var folders: Set<FilePath> { Set(all.compactMap { $0.name.absolute?.parent }) }
 
-  /// Makes sure that a file written when all is over destroys nothing: the report.
+  /// Makes sure that a file written when all is over destroys nothing: the report, the manifest, the trace.
   func reserve(_ path: FilePath) throws { try checks.check(path) }
+
+  /// Opens a file beside the outputs, that appears with them.
+  func openBeside(_ path: FilePath) throws -> OutputTarget { try OutputTarget(path, overwrites: overwrites, names: names) }
 
   /// Brings the rows of CSV outputs that were written before all columns were known to their full width.
   func widen(_ options: RunOptions) async throws {
@@ -125,13 +128,13 @@ final class OutputSet: Checkpointable, Sendable {
   }
 
   /// All files in the order in which they appear, when everything is finished. - Throws: `io` if they cannot be made durable.
-  func targets() throws -> [OutputTarget] { try all.flatMap { try $0.targets() } }
+  func files() throws -> [FinishedFile] { try all.flatMap { try $0.files() } }
 
   /// After a failure: the rejects appear all the same, the rest never does.
   func publishRejects() async throws {
     guard let rejects = state.withLock({ $0.rejects }) else { return }
     try await rejects.finish()
-    try OutputTarget.publish(try rejects.targets().filter { !$0.isPublished })
+    try OutputTarget.publish(try rejects.files().map(\.target).filter { !$0.isPublished })
   }
 
   /// Leaves nothing of what is not published.

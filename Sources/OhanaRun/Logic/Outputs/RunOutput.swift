@@ -127,14 +127,6 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
     }
   }
 
-  /// What is to be published.
-  func targets() throws -> [OutputTarget] {
-    switch place {
-    case .file(let file): [file.target]
-    case .chunks(let chunks): try chunks.targets()
-    }
-  }
-
   /// Brings rows written before all columns were known to the full width: reads the finished file and writes another in its place.
   ///
   /// - Parameters:
@@ -176,6 +168,15 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
     place = .file(file)
   }
 
+  /// All its files, when it is finished.
+  func files() throws -> [FinishedFile] {
+    switch place {
+    case .file(let file): [FinishedFile(target: file.target, role: role.rawValue, records: records)]
+    case .chunks(let chunks):
+      zip(try chunks.targets(), chunks.recordCounts).map { FinishedFile(target: $0, role: role.rawValue, records: $1) }
+    }
+  }
+
   func discard() {
     switch place {
     case .file(let file): file.discard()
@@ -189,6 +190,13 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
     case .chunks(let chunks): chunks.paths.first ?? "-"
     }
   }
+}
+
+/// A file that is complete but for its name.
+struct FinishedFile: Sendable {
+  let target: OutputTarget
+  let role: String
+  let records: Int
 }
 
 /// Where records end in text of our own writing.

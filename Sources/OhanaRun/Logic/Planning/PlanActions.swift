@@ -39,7 +39,7 @@ public enum PlanActions {
       let folders = outputs.folders.subtracting(context.state.kept?.folders ?? [])
       if context.state.kept != nil, !folders.isEmpty { try await context.dispatch(JournalActions.AddFolders(folders: folders.sorted())) }
       var run = PreparedRun(request: draft.request, plan: plan, scheduler: scheduler, outputs: outputs, spill: spill)
-      (run.journal, run.table) = (desk.journal.withLock { $0 }, table)
+      (run.journal, run.table, run.trace) = (desk.journal.withLock { $0 }, table, desk.trace.withLock { $0 })
       if context.state.kept?.identity != nil { run.evidence = InputEvidence(draft, plan) }
       if let earlier { try run.restore(earlier, context.dependencies.checkpoints) }
       return run
@@ -58,9 +58,15 @@ public enum PlanActions {
       let memory = MemoryPlan(total: options.memory, threads: scheduler.width, outputs: 1, holders: [])
       let outputs = try OutputSet(options, inputs: paths, pool: scheduler, compressors: memory.compressors, names: names)
       desk.onClose { [desk] in if desk.keepsState { outputs.leave() } else { outputs.discard() } }
+      for path in [options.manifest, options.trace].compactMap({ $0 }) { try outputs.reserve(path) }
       if let report = options.report {
         try outputs.reserve(report)
         desk.mayReport = true
+      }
+      if let path = options.trace {
+        let trace = try TraceLog(path, overwrites: options.overwrite, began: desk.began)
+        desk.trace.withLock { $0 = trace }
+        desk.onClose { trace.discard() }
       }
       return outputs
     }
@@ -73,7 +79,7 @@ public enum PlanActions {
     /// nil where nothing is kept.
     private func kept(_ paths: [FilePath], _ names: TemporaryNames, _ seed: UInt64) -> RunState.Kept? {
       guard desk.journal.withLock({ $0 }) != nil else { return nil }
-      let folders = [request.output, request.options.rejects].compactMap { $0?.absolute?.parent }
+      let folders = [request.output, request.options.rejects, request.options.manifest].compactMap { $0?.absolute?.parent }
       let directory = FilePath("./x").absolute?.parent ?? "."
       return RunState.Kept(
         identity: RunIdentity(request, inputs: paths), mark: names.mark, folders: Array(Set(folders)).sorted(), fingerprintSeed: seed,

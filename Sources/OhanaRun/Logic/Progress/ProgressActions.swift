@@ -5,10 +5,12 @@ public enum ProgressActions {
     public let bytesRead: Int
     public let records: Int
     public let seconds: Double
+    public let limiting: String?
 
     public func update(_ state: inout RunState) {
       state.progress.bytesRead = max(state.progress.bytesRead, bytesRead)
       state.progress.records = max(state.progress.records, records)
+      state.progress.limiting = limiting ?? state.progress.limiting
       state.progress.seconds = max(state.progress.seconds, seconds)
     }
   }

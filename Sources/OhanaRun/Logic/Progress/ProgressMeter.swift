@@ -11,6 +11,7 @@ final class ProgressMeter: Sendable {
   private let sum = Locked(Sum())
   private let began: UInt64
   private let tell: @Sendable (ProgressActions.Advance) -> Void
+  private let limiting = Locked<@Sendable () -> String?>({ nil })
 
   /// - Parameters:
   ///   - began: when the run began, on the monotonic clock.
@@ -21,6 +22,9 @@ final class ProgressMeter: Sendable {
     self.tell = tell
   }
 
+  /// - Parameter limiting: says which stage takes most of the time; asked whenever progress is told.
+  func watch(_ limiting: @escaping @Sendable () -> String?) { self.limiting.withLock { $0 = limiting } }
+
   func add(_ batch: RecordBatch) {
     let now = monotonicNanoseconds()
     let news = sum.withLock { sum -> Sum? in
@@ -30,6 +34,8 @@ final class ProgressMeter: Sendable {
       sum.toldAt = now
       return sum
     }
-    if let news { tell(.init(bytesRead: news.bytesRead, records: news.records, seconds: Double(now - began) / 1e9)) }
+    guard let news else { return }
+    let limiting = limiting.withLock { $0 }()
+    tell(.init(bytesRead: news.bytesRead, records: news.records, seconds: Double(now - began) / 1e9, limiting: limiting))
   }
 }

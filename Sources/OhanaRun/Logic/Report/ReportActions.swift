@@ -18,7 +18,7 @@ public enum ReportActions {
     func perform(in context: RunContext) async throws {
       guard let path = request.options.report, mayWrite(context.state, at: path) else { return }
       do {
-        let text = try JSONReport(context.state).text
+        let text = try ReportText.text(context.state, for: path)
         try context.dependencies.reports.write(text, to: path, overwrites: request.options.overwrite)
       } catch { try await context.dispatch(Fail(failure: .init(error))) }
     }

@@ -14,6 +14,7 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
   var evidence: InputEvidence?
   /// Columns that a pass of its own has found.
   var table: CSVColumnTable?
+  var trace: TraceLog?
   /// Of an earlier run that this one goes on with.
   var counts: FlowCounts?
 
@@ -88,10 +89,17 @@ final class RunDesk: Sendable {
     var mayReport = false
     var keepsState = false
     var earlier: RunState.Kept?
+    var began: UInt64 = 0
   }
   private let things = Locked(Things())
   /// The run's journal, once there is one.
   let journal = Locked<Journal?>(nil)
+  let trace = Locked<TraceLog?>(nil)
+  /// When the run began, on the monotonic clock.
+  var began: UInt64 {
+    get { things.withLock { $0.began } }
+    set { things.withLock { $0.began = newValue } }
+  }
 
   /// The run that this one goes on with.
   var earlier: RunState.Kept? {

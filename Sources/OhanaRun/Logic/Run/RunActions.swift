@@ -99,11 +99,13 @@ extension RunContext {
   /// - Parameter run: what checkpoints are taken of; nil for a pass that is not worth one.
   func drive(_ plan: RunPlan, on scheduler: WorkScheduler, _ run: PreparedRun? = nil) async throws -> FlowCounts {
     let began = dependencies.clock()
+    run?.trace?.name(plan)
     let meter = ProgressMeter(began: began, records: state.kept?.checkpoint?.records ?? 0) { [store] in store.post($0) }
     let runner = PipelineRunner(
       plan.pipeline, batchCount: plan.memory.batchCount, batchBytes: plan.memory.batchBytes, scheduler: scheduler,
-      counts: run?.counts
+      counts: run?.counts, trace: run?.trace
     ) { meter.add($0) }
+    meter.watch { [weak runner] in runner.flatMap { plan.limiting($0.counts) } }
     let listener = store.listen { [store] old, new in
       if new.isLeaving, !old.isLeaving, let run {
         Self.checkpoint(run, runner, store)

@@ -28,8 +28,9 @@ public final class RunSession: Sendable {
   /// - Parameter observes: signals of the process end the run; false where the caller dispatches what it wants.
   public func run(observes: Bool = true) async -> RunState {
     let began = dependencies.clock()
+    desk.began = began
     store.start()
-    let observers = observes ? dependencies.makeObservers(of: store, since: began) : []
+    let observers = observes ? dependencies.makeObservers(of: store, request.options, since: began) : []
     defer { withExtendedLifetime(observers) {} }
     do {
       if purpose == .write, let commit = try await store.perform(JournalActions.Hold(request: request, desk: desk)) {
@@ -45,6 +46,9 @@ public final class RunSession: Sendable {
     }
     try? await store.dispatch(RunActions.End(seconds: Double(dependencies.clock() - began) / 1e9))
     try? await store.perform(ReportActions.Write(request: request, isReserved: desk.mayReport))
+    do { try desk.trace.withLock { $0 }?.finish() } catch {
+      try? await store.dispatch(ReportActions.Fail(failure: .init(error)))
+    }
     if store.state.hasLeft { desk.keepsState = true }
     desk.close()
     return store.state
@@ -67,6 +71,24 @@ public final class RunSession: Sendable {
   public func abandon() {
     if store.state.hasLeft { desk.keepsState = true }
     desk.close()
+  }
+
+  /// Holds the files of a published set against its manifest.
+  ///
+  /// - Returns: a line for each file, and whether all are as they were published.
+  /// - Throws: `io`; `badInput` for what is no manifest.
+  public static func check(
+    manifest path: FilePath, dependencies: RunDependencies = RunDependencies()
+  ) throws -> (lines: [String], isWhole: Bool) {
+    let manifest = try dependencies.manifests.read(path)
+    var isWhole = true
+    var lines = try manifest.files.map { file in
+      let fault = try dependencies.manifests.fault(file, beside: path.parent)
+      isWhole = isWhole && fault == nil
+      return "\(file.path): " + (fault ?? "\(Quantity.grouped(file.records)) records, \(Quantity.sized(file.size)), as published")
+    }
+    if manifest.files.isEmpty { lines.append("\(path): there is no file in this set") }
+    return (lines, isWhole)
   }
 
   /// What a request would do, for people; reads no further than the inputs' first bytes.

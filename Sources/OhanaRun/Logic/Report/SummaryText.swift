@@ -1,14 +1,16 @@
-internal import Ohana
+public import OhanaCore
 
-/// What a finished run tells a person; a pure function of its books.
-enum SummaryText {
-  static func lines(_ books: RunBooks, request: RunRequest) -> [String] {
-    func records(_ count: Int) -> String { "\(Quantity.grouped(count)) \(count == 1 ? "record" : "records")" }
+/// What a finished run tells a person; a pure function of its state.
+public enum SummaryText {
+  /// - Parameter output: the name of the main output, as given; nil: standard output.
+  public static func lines(_ state: RunState, output: FilePath?) -> [String] {
+    let books = state.books
+    let records = ReportText.records
     var lines: [String] = []
     let inputs =
       books.inputs.count == 1 ? books.inputs[0].name == "-" ? "standard input" : books.inputs[0].name : "\(books.inputs.count) inputs"
     var head = "read \(records(books.read)) from \(inputs), wrote \(Quantity.grouped(books.written))"
-    if let output = request.output, output != "-" { head += " to \(output)" }
+    if let output, output != "-" { head += " to \(output)" }
     head += " in \(Quantity.fixed(books.seconds, books.seconds < 10 ? 2 : 0)) s"
     if books.seconds > 0.2 { head += " (\(Quantity.grouped(Int(Double(books.read) / books.seconds))) records/s)" }
     lines.append(head)

@@ -1,0 +1,54 @@
+public import OhanaCore
+
+/// What goes to standard error as `--log-format json`: one object a line, keys in order, told apart by `event`. No values of records are
+/// in it. Pure functions of the state.
+///
+/// | event | keys |
+/// |---|---|
+/// | `progress` | `bytesRead`, `bytesTotal` (where known), `records`, `seconds`, `limiting` (where known) |
+/// | `note` | `message` |
+/// | `error` | `code`, `exit`, `message` |
+/// | `interrupted` | `signal`, `resumable`, `message` |
+/// | `summary` | the books, and the output's name |
+public enum LogText {
+  private struct Line: Encodable {
+    var event: String
+    var message: String?
+    var code: String?
+    var exit: Int32?
+    var signal: Int32?
+    var resumable: Bool?
+  }
+  private struct ProgressLine: Encodable {
+    var event = "progress"
+    var bytesRead: Int
+    var bytesTotal: Int?
+    var records: Int
+    var seconds: Double
+    var limiting: String?
+  }
+  private struct SummaryLine: Encodable {
+    var event = "summary"
+    var output: FilePath?
+    var books: RunBooks
+  }
+
+  public static func progress(_ progress: RunState.Progress) -> String {
+    text(
+      ProgressLine(
+        bytesRead: progress.bytesRead, bytesTotal: progress.bytesTotal, records: progress.records, seconds: progress.seconds,
+        limiting: progress.limiting))
+  }
+  public static func note(_ message: String) -> String { text(Line(event: "note", message: message)) }
+  public static func error(_ failure: RunState.Failure) -> String {
+    text(Line(event: "error", message: failure.message, code: failure.code, exit: failure.exitStatus))
+  }
+  public static func interrupted(_ state: RunState, message: String) -> String {
+    text(Line(event: "interrupted", message: message, signal: state.interruption?.signal, resumable: state.hasLeft))
+  }
+  public static func summary(_ state: RunState, output: FilePath?) -> String { text(SummaryLine(output: output, books: state.books)) }
+
+  private static func text(_ value: some Encodable) -> String {
+    String(decoding: (try? JSONCoding.line(value)) ?? Array("{}".utf8), as: UTF8.self)
+  }
+}

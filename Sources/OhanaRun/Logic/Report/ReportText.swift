@@ -1,0 +1,21 @@
+public import OhanaCore
+
+/// What became of a run, in one of the forms of `--report FILE`; told by the name, JSON if it tells nothing. Pure functions of the state.
+public enum ReportText {
+  public static func text(_ state: RunState, for path: FilePath) throws -> [UInt8] {
+    let name = String(decoding: path.lastComponent.bytes, as: UTF8.self).lowercased()
+    if name.hasSuffix(".md") || name.hasSuffix(".markdown") { return Array(MarkdownReport.text(state).utf8) }
+    if name.hasSuffix(".html") || name.hasSuffix(".htm") { return Array(HTMLReport.text(state).utf8) }
+    if name.hasSuffix(".prom") { return Array(PrometheusReport.text(state).utf8) }
+    return try JSONReport(state).text
+  }
+
+  /// One line: how it ended.
+  static func verdict(_ state: RunState) -> String {
+    if let interruption = state.interruption, state.isInterrupted { return "interrupted by signal \(interruption.signal)" }
+    if let failure = state.failure { return (state.phase == .published ? "published, but: " : "failed: ") + failure.message }
+    return state.phase == .published ? "published" : "done"
+  }
+
+  static func records(_ count: Int) -> String { "\(Quantity.grouped(count)) \(count == 1 ? "record" : "records")" }
+}

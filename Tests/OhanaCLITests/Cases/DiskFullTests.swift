@@ -1,0 +1,190 @@
+import Foundation
+import OhanaTestSupport
+import Testing
+
+/// A file layer that fails: a library in front of the system's, which lets the n-th call that needs space on a disk fail, and those behind
+/// it too, or only that one.
+enum FailingFiles {
+  static let source = """
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <errno.h>
+    #include <fcntl.h>
+    #include <stdarg.h>
+    #include <stdlib.h>
+    #include <sys/stat.h>
+    #include <sys/types.h>
+    #include <unistd.h>
+
+    static long calls;
+
+    static int fails(void) {
+      const char *at = getenv("FAULT_AT");
+      if (!at) return 0;
+      long call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+      int isDue = getenv("FAULT_ONCE") ? call == atol(at) : call >= atol(at);
+      if (isDue) errno = ENOSPC;
+      return isDue;
+    }
+    static int isFile(int descriptor) {
+      struct stat status;
+      return descriptor > 2 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    }
+
+    ssize_t write(int descriptor, const void *bytes, size_t count) {
+      if (isFile(descriptor) && fails()) return -1;
+      return ((ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(descriptor, bytes, count);
+    }
+    int fsync(int descriptor) {
+      if (isFile(descriptor) && fails()) return -1;
+      return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(descriptor);
+    }
+    int fdatasync(int descriptor) {
+      if (isFile(descriptor) && fails()) return -1;
+      return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(descriptor);
+    }
+    int mkdir(const char *path, mode_t mode) {
+      if (fails()) return -1;
+      return ((int (*)(const char *, mode_t))dlsym(RTLD_NEXT, "mkdir"))(path, mode);
+    }
+    #define OPEN(name)                                                                             \\
+      int name(const char *path, int flags, ...) {                                                 \\
+        va_list list;                                                                              \\
+        va_start(list, flags);                                                                     \\
+        mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;                                  \\
+        va_end(list);                                                                              \\
+        if (flags & O_CREAT && fails()) return -1;                                                 \\
+        return ((int (*)(const char *, int, mode_t))dlsym(RTLD_NEXT, #name))(path, flags, mode);   \\
+      }
+    OPEN(open)
+    OPEN(open64)
+    """
+
+  /// The library; nil where there is no C compiler.
+  static let library: String? = {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "ohana-faults-\(getpid())")
+    try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let code = folder.appending(path: "faults.c")
+    try? Data(source.utf8).write(to: code)
+    let library = folder.appending(path: "faults.so").path
+    for compiler in ["cc", "clang", "gcc"] {
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = [compiler, "-shared", "-fPIC", "-o", library, code.path, "-ldl"]
+      process.standardError = FileHandle.nullDevice
+      if (try? process.run()) == nil { continue }
+      process.waitUntilExit()
+      if process.terminationStatus == 0 { return library }
+    }
+    return nil
+  }()
+}
+
+@Suite("A full disk") struct DiskFullTests {
+  struct Job: Sendable, CustomTestStringConvertible {
+    let name: String
+    let arguments: [String]
+    var testDescription: String { name }
+  }
+  static let jobs = [
+    Job(
+      name: "a sort that spills, with a tee and a manifest",
+      arguments: [
+        "run", "in.ndjson", "-o", "out.ndjson.gz", "--overwrite", "--memory", "16M", "--manifest", "set.json", "then", "tee", "side.csv",
+        "then", "sort", "last,first",
+      ]),
+    Job(
+      name: "chunks, duplicates and rejects",
+      arguments: [
+        "run", "in.ndjson", "-o", "out-{n}.csv", "--chunk-records", "9000", "--overwrite", "--rejects", "bad.ndjson", "--max-rejects", "9",
+        "then", "dedupe", "--by", "email", "--duplicates", "others.ndjson",
+      ]),
+  ]
+
+  private func outputs(_ workdir: Workdir) throws -> [String: Data] {
+    var found: [String: Data] = [:]
+    for name in workdir.names where name != "tmp" && name != "in.ndjson" { found[name] = try workdir.read(name) }
+    return found
+  }
+
+  /// Manifests hold times, which differ.
+  private func isSame(_ a: [String: Data], _ b: [String: Data]) -> Bool {
+    Set(a.keys) == Set(b.keys) && a.allSatisfy { $0 == "set.json" || $1 == b[$0] }
+  }
+
+  @Test(
+    "from any write on: exit 4, one line, the old outputs, and nothing temporary",
+    .enabled(if: FailingFiles.library != nil, "there is no C compiler to make the failing file layer with"), arguments: jobs)
+  func failsFromAnyCallOn(job: Job) throws {
+    let workdir = try Workdir()
+    #expect(try workdir.run(["generate", "--rows", "30000", "-o", "in.ndjson"]).status == 0)
+    #expect(try workdir.run(job.arguments).status == 0)
+    let wanted = try outputs(workdir)
+    for name in wanted.keys { try workdir.write(name, "old\n") }
+    let old = try outputs(workdir)
+    var failures = 0
+    var call = 1
+    while true {
+      let result = try workdir.run(
+        job.arguments, environment: ["LD_PRELOAD": FailingFiles.library!, "FAULT_AT": "\(call)"])
+      #expect(workdir.isTemporaryEmpty, "call \(call)")
+      if result.status == 0 { break }
+      failures += 1
+      #expect(result.status == 4, "call \(call): \(result.err)")
+      #expect(result.err.contains("no space left"), "call \(call): \(result.err)")
+      #expect(result.err.split(separator: "\n").count == 1, "call \(call): \(result.err)")
+      var now = try outputs(workdir)
+      // Rejects are published for failed runs too, where there is room.
+      if now["bad.ndjson"] == wanted["bad.ndjson"] { now["bad.ndjson"] = old["bad.ndjson"] }
+      #expect(now == old, "call \(call): \(now.keys.sorted())")
+      call += call < 24 ? 1 : 23
+      try #require(call < 3000)
+    }
+    #expect(failures > 10)
+    #expect(isSame(try outputs(workdir), wanted))
+  }
+
+  @Test(
+    "at one write only: exit 4 and the old outputs, or exit 0 and the new ones",
+    .enabled(if: FailingFiles.library != nil, "there is no C compiler to make the failing file layer with"), arguments: jobs)
+  func failsOnce(job: Job) throws {
+    let workdir = try Workdir()
+    #expect(try workdir.run(["generate", "--rows", "30000", "-o", "in.ndjson"]).status == 0)
+    #expect(try workdir.run(job.arguments).status == 0)
+    let wanted = try outputs(workdir)
+    var statuses: Set<Int32> = []
+    for call in Array(1...30) + stride(from: 31, to: 90, by: 7) {
+      for name in wanted.keys { try workdir.write(name, "old\n") }
+      let old = try outputs(workdir)
+      let result = try workdir.run(
+        job.arguments, environment: ["LD_PRELOAD": FailingFiles.library!, "FAULT_AT": "\(call)", "FAULT_ONCE": "1"])
+      statuses.insert(result.status)
+      var now = try outputs(workdir)
+      if result.status != 0, now["bad.ndjson"] == wanted["bad.ndjson"] { now["bad.ndjson"] = old["bad.ndjson"] }
+      #expect(result.status == 0 ? isSame(now, wanted) : result.status == 4 && now == old, "call \(call): \(result.err)")
+      #expect(workdir.isTemporaryEmpty, "call \(call)")
+    }
+    #expect(statuses.contains(4))
+  }
+
+  @Test("a small disk: one line that says how much is missing, and nothing left on it") func smallDisk() throws {
+    let workdir = try Workdir()
+    #expect(try workdir.run(["generate", "--rows", "30000", "-o", "in.ndjson"]).status == 0)
+    let script = """
+      mkdir -p small && mount -t tmpfs -o size=1m tmpfs small 2>/dev/null || exit 77
+      echo old > small/out.ndjson
+      $OHANA run in.ndjson -o small/out.ndjson --overwrite; echo "exit $?"
+      $OHANA run in.ndjson -o out.ndjson --memory 16M --temp-dir small then sort last; echo "exit $?"
+      ls -A small; cat small/out.ndjson
+      """
+    let result = try workdir.run([], shell: "unshare --mount bash -c '\(script)'")
+    if result.status == 77 || result.err.contains("unshare") {
+      print("SKIPPED: a small disk cannot be mounted here (needs root)")
+      return
+    }
+    #expect(result.lines == ["exit 4", "exit 4", "out.ndjson", "old"], "\(result.text) \(result.err)")
+    let messages = result.err.split(separator: "\n")
+    #expect(messages.count == 2)
+    for message in messages { #expect(message.contains("bytes to write") && message.contains("free"), "\(message)") }
+  }
+}

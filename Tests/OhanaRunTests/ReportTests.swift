@@ -1,0 +1,132 @@
+import Foundation
+import OhanaCore
+import Testing
+
+@testable import OhanaRun
+
+/// Reports, summary and messages against files that were looked at. To make them anew after a change: `OHANA_UPDATE_GOLDEN=1 swift test`,
+/// then look at the difference.
+@Suite("Reports") struct ReportTests {
+  static let published: RunState = {
+    var state = RunState()
+    var books = RunBooks()
+    books.read = 1_000_000
+    books.written = 719_998
+    books.rejected = 2
+    books.dropped = 280_000
+    books.rejectReasons = ["bad-json": 1, "record-too-long": 1]
+    books.firstRejects = ["in/a.ndjson:3:17: an object key has to be a string"]
+    books.seconds = 12.3456
+    var first = RunBooks.Input(name: "in/a.ndjson")
+    (first.read, first.written, first.rejected, first.dropped, first.blankLines) = (600_000, 430_000, 2, 169_998, 3)
+    first.warnings = ["short-row": 4]
+    var second = RunBooks.Input(name: "in/<b> & \"c\"|d.ndjson")
+    (second.read, second.written, second.dropped) = (400_000, 289_998, 110_002)
+    books.inputs = [first, second]
+    var dedupe = RunBooks.Stage(text: "dedupe --by email:email")
+    (dedupe.input, dedupe.output, dedupe.dropped, dedupe.seconds) = (999_998, 719_998, 280_000, 0.4321)
+    dedupe.dropReason = "duplicate"
+    var sort = RunBooks.Stage(text: "sort last:locale/sv,first:locale/sv,email,phone,city")
+    (sort.input, sort.output, sort.seconds) = (719_998, 719_998, 1.5)
+    books.stages = [dedupe, sort]
+    books.outputs = [
+      .init(name: "out.ndjson.gz", records: 719_998, bytes: 256_000_000, role: "main"),
+      .init(name: "bad.ndjson", records: 2, bytes: 812, role: "rejects"),
+    ]
+    state.notes = ["in/c.ndjson: the file is empty"]
+    RunActions.Begin(plan: ["inputs    2 files of ndjson, 60.0 MiB", "threads   2"], bytesTotal: 62_914_560).update(&state)
+    RunActions.Finish(books: books, notes: []).update(&state)
+    PublishActions.Published(commit: .init(renames: [], books: books, notes: state.notes)).update(&state)
+    return state
+  }()
+
+  static let failed: RunState = {
+    var state = RunState()
+    let error = OhanaError(.badInput, "bad-json", at: .init("in.ndjson", line: 3, byte: 17), "a key has to be a string", fix: "mend it")
+    RunActions.Begin(plan: [], bytesTotal: nil).update(&state)
+    RunActions.CountFailed(read: 3, rejected: 1, reasons: ["bad-json": 1]).update(&state)
+    RunActions.Fail(failure: .init(error)).update(&state)
+    return state
+  }()
+
+  struct Golden: Sendable, CustomTestStringConvertible {
+    let file: String
+    let text: @Sendable () throws -> String
+    var testDescription: String { file }
+  }
+
+  static let goldens: [Golden] =
+    ["json", "md", "html", "prom"].flatMap { ending in
+      [("published", published), ("failed", failed)].map { name, state in
+        Golden(file: "\(name).\(ending)") {
+          String(decoding: try ReportText.text(state, for: FilePath("x.\(ending)")), as: UTF8.self)
+            // Versions are those of the machine.
+            .replacing(/"(ICU|ISA-L|ohana|version)" : "[^"]*"/) { "\"\($0.output.1)\" : \"…\"" }
+        }
+      }
+    } + [
+      Golden(file: "summary.txt") { SummaryText.lines(published, output: "out.ndjson.gz").joined(separator: "\n") + "\n" },
+      Golden(file: "messages.ndjson") {
+        var progress = RunState.Progress()
+        (progress.bytesRead, progress.bytesTotal, progress.records, progress.seconds) = (1_000, 4_000, 50, 2)
+        progress.limiting = "sort"
+        var interrupted = RunState()
+        InterruptActions.Interrupt(signal: 2).update(&interrupted)
+        return [
+          LogText.progress(progress), LogText.note("a \"note\""), LogText.error(failed.failure!),
+          LogText.interrupted(interrupted, message: "over"), LogText.summary(failed, output: FilePath(bytes: [0x61, 0xff])),
+        ].joined(separator: "\n") + "\n"
+      },
+    ]
+
+  @Test("look as they did", arguments: goldens) func golden(_ golden: Golden) throws {
+    let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden").appending(path: golden.file)
+    let text = try golden.text()
+    if ProcessInfo.processInfo.environment["OHANA_UPDATE_GOLDEN"] != nil { try Data(text.utf8).write(to: url) }
+    #expect(try String(contentsOf: url, encoding: .utf8) == text)
+  }
+
+  @Test("the page needs nothing from elsewhere and lets no name be markup") func pageIsSelfContained() throws {
+    let page = HTMLReport.text(Self.published)
+    #expect(!page.contains("<script") && !page.contains("http:") && !page.contains("https:") && !page.contains("url("))
+    #expect(page.contains("in/&lt;b&gt; &amp; &quot;c&quot;|d.ndjson") && !page.contains("<b>"))
+    #expect(page.contains("prefers-color-scheme:dark") && page.contains("<svg"))
+  }
+
+  struct Progress: Sendable {
+    let done: Int, total: Int?, records: Int, seconds: Double
+    var limiting: String?
+    let line: String
+  }
+  @Test(
+    "the progress line tells share, rate, what limits, and time left, as far as known",
+    arguments: [
+      Progress(done: 0, total: nil, records: 0, seconds: 0, line: "0 bytes, 0 records/s"),
+      Progress(done: 512, total: 1024, records: 100, seconds: 10, line: "50 %, 512 bytes of 1.0 KiB, 10 records/s, 0:10 left"),
+      Progress(
+        done: 1 << 20, total: 64 << 20, records: 3_000_000, seconds: 2, limiting: "sort",
+        line: "1 %, 1.0 MiB of 64.0 MiB, 1,500,000 records/s, most of it in sort, 2:06 left"),
+      Progress(done: 2048, total: 1024, records: 1, seconds: 1, line: "100 %, 2.0 KiB of 1.0 KiB, 1 records/s"),
+    ]) func progressLine(_ known: Progress)
+  {
+    var progress = RunState.Progress()
+    (progress.bytesRead, progress.bytesTotal, progress.records) = (known.done, known.total, known.records)
+    (progress.seconds, progress.limiting) = (known.seconds, known.limiting)
+    #expect(ProgressText.line(progress) == known.line)
+  }
+
+  /// A line of the text exposition format: a comment, or `name{label="value",…} number`.
+  @Test("the Prometheus file holds samples only, each under the type of its family") func prometheusGrammar() throws {
+    let sample = /(ohana_[a-z_]+)(\{([a-z]+="([^"\\\n]|\\["\\n])*",?)+\})? -?[0-9]+(\.[0-9]+)?/
+    var families: Set<String> = []
+    var samples = 0
+    for line in PrometheusReport.text(Self.published).split(separator: "\n") {
+      if line.hasPrefix("# TYPE ") { #expect(families.insert(String(line.split(separator: " ")[2])).inserted, "each family once") }
+      if line.hasPrefix("#") { continue }
+      let match = try #require(try sample.wholeMatch(in: line), "\(line)")
+      #expect(families.contains(String(match.output.1)))
+      samples += 1
+    }
+    #expect(samples > 20)
+  }
+}
