@@ -289,8 +289,8 @@ def judge(all_results, thresholds):
     return verdicts, is_good
 
 
-def write_section(path, lines):
-    begin, end = "<!-- peers:begin -->", "<!-- peers:end -->"
+def write_section(path, name, lines):
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     text = path.read_text() if path.exists() else f"# Results\n\n{begin}\n{end}\n"
     if begin not in text:
         text = text.rstrip() + f"\n\n{begin}\n{end}\n"
@@ -326,7 +326,7 @@ def main():
     facts = versions(options)
     verdicts, is_good = judge(all_results, json.loads(Path(options.thresholds).read_text()))
     if options.results != "-":
-        write_section(Path(options.results), report(facts, data_text, all_results, options, verdicts))
+        write_section(Path(options.results), "peers", report(facts, data_text, all_results, options, verdicts))
     if options.json != "-":
         Path(options.json).write_text(json.dumps({"facts": facts, "options": vars(options), "jobs": all_results}, indent=1) + "\n")
     print("\n".join(verdicts))
