@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Ohana
 
 // Arguments are taken as the bytes the kernel gave: a file name need not be UTF-8.
@@ -9,4 +10,6 @@ let words = (1..<max(1, Int(CommandLine.argc))).map { index in
       }))
 }
 Descriptors.guardStandardOnes()
-exit(await OhanaTool.run(words))
+Task.detached { exit(await OhanaTool.run(words)) }
+// The main thread only waits. An `await` up here would end it instead, which debuggers and profilers do not follow.
+DispatchSemaphore(value: 0).wait()
