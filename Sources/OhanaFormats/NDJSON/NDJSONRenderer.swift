@@ -66,7 +66,8 @@ public final class NDJSONRenderer: RecordRenderer {
     var total = 0
     for index in 0..<count { total &+= Int(records[Int(selection[index])].length) &+ 1 }
     var out = OutputCursor(batch.output)
-    out.reserve(total)
+    // Rows made of one record share its bytes, and take fewer themselves.
+    out.reserve(batch.hasRows ? min(total, batch.arena.count) : total)
     // Records that lie one behind the other with a line feed between are copied as one run; `end` is behind its last record.
     var start = 0
     var end = 0

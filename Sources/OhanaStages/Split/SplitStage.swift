@@ -73,11 +73,15 @@ private struct SplitStep: RowStage {
   final class Scratch: @unchecked Sendable {  // because the pool lends it to one piece of work at a time
     let text = ByteBuffer()
     let list = ByteBuffer()
-    var entries: [(start: Int, end: Int, type: ContactFieldType?)] = []
+    /// Fields of the type, with their places in the list, and of the others those that stay.
+    var own: [(place: Int, start: Int, end: Int)] = []
+    var others: [(place: Int, start: Int, end: Int)] = []
   }
 
-  /// Of text that the rows of one record may take together.
+  /// Bytes that the rows of one record may take together.
   private static let recordLimit = 256 << 20
+  /// Bytes of a record times its rows: each row is written from all of it.
+  private static let workLimit = 4 << 30
 
   func process(_ batch: RecordBatch) throws -> StageTally {
     let scratch = pool.take()
@@ -96,11 +100,15 @@ private struct SplitStep: RowStage {
   }
 
   private func split(_ parent: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
-    scratch.entries.removeAll(keepingCapacity: true)
+    scratch.own.removeAll(keepingCapacity: true)
+    scratch.others.removeAll(keepingCapacity: true)
     let hasList = list.map { batch.field($0, of: parent).kind == .array } ?? false
     var listed = ListedFields(list, of: parent, in: batch)
+    var place = 0
     while let entry = listed.next(scratch.text) {
-      scratch.entries.append((entry.span.jsonStart, entry.span.jsonEnd, entry.type))
+      let found = (place, entry.span.jsonStart, entry.span.jsonEnd)
+      if entry.type == type { scratch.own.append(found) } else if keepsOthers { scratch.others.append(found) }
+      place += 1
     }
     var number: UInt32 = 0
     for column in columns {
@@ -113,16 +121,16 @@ private struct SplitStep: RowStage {
       }
       if hasList { try writeList(keeping: nil, row, batch, scratch) }
     }
-    var written = 0
-    for (index, entry) in scratch.entries.enumerated() where entry.type == type {
+    var bytes = 0
+    for index in scratch.own.indices {
       let row = appendRow(of: parent, &number, batch)
       if let target, batch.field(target, of: row).kind != .missing {
         batch.overlay(target, of: row, offset: 0, length: 0, kind: .missing, inPlace: true)
       }
-      written += try writeList(keeping: index, row, batch, scratch)
-      if written > Self.recordLimit {
+      bytes += try writeList(keeping: scratch.own[index], row, batch, scratch) + batch.slotCount * MemoryLayout<FieldSpan>.size
+      if bytes > Self.recordLimit || Int(number) * Int(batch.records[parent].length) > Self.workLimit {
         throw OhanaError(
-          .memory, "record-too-large", "split: the rows of one record take more than \(Self.recordLimit >> 20) MiB",
+          .memory, "record-too-large", "split: a record has so many fields that its rows take too much memory or time",
           fix: keepsOthers ? "leave --keep-others out" : "leave such records out with a filter first")
       }
     }
@@ -136,17 +144,27 @@ private struct SplitStep: RowStage {
     return row
   }
 
-  /// Writes the list of a row: the entry at `kept`, and those of other types if they stay. Returns its bytes.
+  /// Writes the list of a row: one of the record's own fields, and those that stay. Returns its bytes.
   @discardableResult
-  private func writeList(keeping kept: Int?, _ row: Int, _ batch: RecordBatch, _ scratch: Scratch) throws -> Int {
+  private func writeList(keeping kept: (place: Int, start: Int, end: Int)?, _ row: Int, _ batch: RecordBatch, _ scratch: Scratch) throws
+    -> Int
+  {
     let out = scratch.list
     out.removeAll()
-    out.append("[")
-    for (index, entry) in scratch.entries.enumerated() where index == kept || keepsOthers && entry.type != type {
-      if out.count > 1 { out.append(",") }
+    var due = kept
+    func write(_ entry: (place: Int, start: Int, end: Int)) {
+      out.append(out.count == 0 ? UInt8(ascii: "[") : UInt8(ascii: ","))
       out.append(batch.arena.base + entry.start, count: entry.end - entry.start)
     }
-    out.append("]")
+    for other in scratch.others {
+      if let own = due, own.place < other.place {
+        write(own)
+        due = nil
+      }
+      write(other)
+    }
+    if let due { write(due) }
+    out.append(out.count == 0 ? "[]" : "]")
     try batch.write(out.bytes, .array, to: list!, of: row, inPlace: true)
     return out.count
   }

@@ -100,6 +100,21 @@ import Testing
     }
   }
 
+  @Test("O-66: a record with very many fields takes time for each of them, and is refused where its rows cannot be held") func many() throws
+  {
+    let folder = try Workdir()
+    let entries = (0..<2000).map { "{\"type\":\"phone\",\"value\":\"\($0)\"}" }.joined(separator: ",")
+    try folder.write("in.ndjson", "{\"id\":1,\"fields\":[\(entries)]}\n")
+    for options in [[], ["--keep-others"]] {
+      let result = try folder.run(["split", "--on", "phone", "in.ndjson"] + options)
+      #expect(result.status == 0 && result.lines.count == 2000, "\(result.err)")
+    }
+    let both = (0..<60000).map { "{\"type\":\"\($0 % 2 == 0 ? "phone" : "url")\",\"value\":\"\($0)\"}" }.joined(separator: ",")
+    try folder.write("in.ndjson", "{\"id\":1,\"fields\":[\(both)]}\n")
+    let refused = try folder.run(["split", "--on", "phone", "--keep-others", "in.ndjson"])
+    #expect(refused.status == 5 && refused.text.isEmpty, "\(refused.err)")
+  }
+
   @Test("O-67 STAT: fields, phones, e-mails, and whether a phone has a mobile's label, just so") func statistics() throws {
     let input = """
       {"id":"A","fields":[{"type":"phone","label":"home","value":"1"},{"type":"email","label":"home","value":"a"},{"type":"phone","label":"other","value":"2"}]}
