@@ -32,6 +32,8 @@ JOBS = {
     "count": ["-o", "out.csv", "--memory", "16M"],
     "sample": ["-o", "out.ndjson.gz", "--memory", "16M"],
     "csv": ["-o", "out.csv.gz", "--memory", "16M"],
+    "groups": ["-o", "out.ndjson.gz", "--memory", "32M"],
+    "select": ["-o", "out.ndjson.gz", "--manifest", "set.json", "--memory", "16M"],
 }
 STAGES = {
     "sort-dedupe-chunks": "then dedupe --by email:email then tee side.ndjson.gz then sort last,first",
@@ -44,6 +46,8 @@ STAGES = {
     "count": "then count-by country,last",
     "sample": "then sample 30000 then sample 50%",
     "csv": "then dedupe --by email:email then sort last,first",
+    "groups": "then any { dedupe --by email:email then skip 5 } { require phone } then sort last,first",
+    "select": "then select --max 1000000 --min 10 --on-exceed refuse then reverse",
 }
 
 
@@ -52,7 +56,8 @@ def digest(folder):
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.iterdir())
-        if path.is_file() and not path.name.startswith(".")
+        # Manifests hold times, which differ.
+        if path.is_file() and not path.name.startswith(".") and path.name != "set.json"
     }
 
 

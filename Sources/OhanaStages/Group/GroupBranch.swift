@@ -33,6 +33,30 @@ final class GroupBranch {
     try body(batch)
   }
 
+  /// Steps that remember something, in order; nil where one of them cannot write it down.
+  var parts: [any Checkpointable]? {
+    var parts: [any Checkpointable] = []
+    for step in steps {
+      switch step {
+      case .row(let stage): if let part = stage as? any Checkpointable { parts.append(part) }
+      case .ordered(let stage):
+        guard let part = stage as? any Checkpointable, part.canCheckpoint else { return nil }
+        parts.append(part)
+      }
+    }
+    return parts
+  }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(first)
+    for part in parts ?? [] { try part.save(to: writer) }
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    first = try reader.count(steps.count)
+    for part in parts ?? [] { try part.restore(from: reader) }
+  }
+
   /// Ends the steps in order, and takes what they held back through those behind them.
   func finish(_ batch: RecordBatch, slotCount: Int, _ body: (RecordBatch) throws -> Void) throws {
     for step in steps.indices where step >= first {

@@ -7,7 +7,7 @@ internal import OhanaCore
 /// key of the first sort   identity (see RecordSchema.Identity) │ 00 │ u16 branch │ u64 place in what the branch gave
 /// key of the second       u16 branch │ u64 place            or, by input, u64 place in the first sort
 /// ```
-final class GroupCollector: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class GroupCollector: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let kind: GroupStage.Kind
   private let order: GroupStage.Order
   private var branches: [GroupBranch]
@@ -116,6 +116,27 @@ final class GroupCollector: OrderedStage, @unchecked Sendable {  // because one 
 
   private func append(_ number: UInt64, _ size: Int) {
     for shift in stride(from: 8 * (size - 1), through: 0, by: -8) { key.append(UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
+  }
+
+  var canCheckpoint: Bool { branches.allSatisfy { $0.parts != nil } }
+
+  func save(to writer: CheckpointWriter) throws {
+    let sorter = begin()
+    try run.flush(to: sorter)
+    try writer.put(total)
+    try writer.put(work.slotCount)
+    for place in places { try writer.put(place) }
+    for branch in branches { try branch.save(to: writer) }
+    try sorter.save(to: writer)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    let sorter = begin()
+    total = try reader.count()
+    work.slotCount = try reader.count()
+    for branch in places.indices { places[branch] = try reader.uint64() }
+    for branch in branches { try branch.restore(from: reader) }
+    try sorter.restore(from: reader)
   }
 
   func finish() throws -> (any BatchSource)? {

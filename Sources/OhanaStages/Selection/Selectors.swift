@@ -1,7 +1,7 @@
 internal import OhanaCore
 
 /// Holds what is selected back until it is known that it is not too much: all of it goes on, or the run fails.
-final class RefusingSelector: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class RefusingSelector: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let context: StageContext
   private let max: Int
   private var log: RecordLog?
@@ -15,9 +15,7 @@ final class RefusingSelector: OrderedStage, @unchecked Sendable {  // because on
   var tally: StageTally { StageTally() }
 
   func process(_ batch: RecordBatch) throws -> OrderedOutcome {
-    let budget = context.memory.bytes
-    let log = self.log ?? RecordLog(spill: context.spill, memoryLimit: budget / 2, budget: budget / 2)
-    self.log = log
+    let log = self.log ?? makeLog()
     guard log.count + batch.selectedCount <= max else {
       throw OhanaError(
         .guardFailed, "select-refused", "select: more than \(max) records would be selected, so none is; nothing is published",
@@ -32,6 +30,22 @@ final class RefusingSelector: OrderedStage, @unchecked Sendable {  // because on
     return .consumed
   }
 
+  private func makeLog() -> RecordLog {
+    let budget = context.memory.bytes
+    let log = RecordLog(spill: context.spill, memoryLimit: budget / 2, budget: budget / 2)
+    self.log = log
+    return log
+  }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(log != nil)
+    try log?.save(to: writer)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    if try reader.bool() { try makeLog().restore(from: reader) }
+  }
+
   func finish() throws -> (any BatchSource)? {
     guard let log else { return nil }
     self.log = nil
@@ -40,7 +54,7 @@ final class RefusingSelector: OrderedStage, @unchecked Sendable {  // because on
 }
 
 /// Counts what passes, and fails the run in the end if it was too little.
-final class MinimumGuard: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class MinimumGuard: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let min: Int
   private var count = 0
 
@@ -52,6 +66,9 @@ final class MinimumGuard: OrderedStage, @unchecked Sendable {  // because one pi
     count += batch.selectedCount
     return .pass
   }
+
+  func save(to writer: CheckpointWriter) throws { try writer.put(count) }
+  func restore(from reader: CheckpointReader) throws { count = try reader.count() }
 
   func finish() throws -> (any BatchSource)? {
     guard count >= min else {

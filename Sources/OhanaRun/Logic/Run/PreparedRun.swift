@@ -88,6 +88,7 @@ final class RunDesk: Sendable {
     var closers: [@Sendable () -> Void] = []
     var mayReport = false
     var keepsState = false
+    var isPlanned = false
     var earlier: RunState.Kept?
     var began: UInt64 = 0
   }
@@ -99,6 +100,12 @@ final class RunDesk: Sendable {
   var began: UInt64 {
     get { things.withLock { $0.began } }
     set { things.withLock { $0.began = newValue } }
+  }
+
+  /// Inputs were looked at, and all outputs are open.
+  var isPlanned: Bool {
+    get { things.withLock { $0.isPlanned } }
+    set { things.withLock { $0.isPlanned = newValue } }
   }
 
   /// The run that this one goes on with.

@@ -37,7 +37,7 @@ public final class RunSession: Sendable {
         try await store.dispatch(PublishActions.Published(commit: commit))
       } else {
         let plan = try await store.perform(PlanActions.Plan(request: request, purpose: purpose, desk: desk))
-        desk.keepsState = false
+        (desk.isPlanned, desk.keepsState) = (true, false)
         try await store.perform(RunActions.Run(run: plan))
       }
     } catch {
@@ -46,7 +46,8 @@ public final class RunSession: Sendable {
     }
     try? await store.dispatch(RunActions.End(seconds: Double(dependencies.clock() - began) / 1e9))
     try? await store.perform(ReportActions.Write(request: request, isReserved: desk.mayReport))
-    do { try desk.trace.withLock { $0 }?.finish() } catch {
+    // A run that was never planned has nothing to trace, and its places may be somebody else's.
+    do { if desk.isPlanned { try desk.trace.withLock { $0 }?.finish() } } catch {
       try? await store.dispatch(ReportActions.Fail(failure: .init(error)))
     }
     if store.state.hasLeft { desk.keepsState = true }
