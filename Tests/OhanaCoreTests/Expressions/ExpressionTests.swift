@@ -164,7 +164,7 @@ import Testing
       ("regexp_replace(a, 'x', 'y', 'q')", "letters"),
       ("a LIKE 'x!' ESCAPE '!'", "ends with its escape"), ("a LIKE 'x' ESCAPE 'ab'", "one character"), ("end = 1", "double quotes"),
       ("3rd = 1", "cannot start with a digit"),
-      ("größe = = 1", "column 9"), ("a IS 1", "NULL, TRUE, FALSE or DISTINCT"), ("phone_e164(a)", "there is no function"),
+      ("größe = = 1", "column 9"), ("a IS 1", "NULL, TRUE, FALSE or DISTINCT"), ("phone_e16(a)", "there is no function"),
       ("a.b .c", "belongs to nothing"),
       ("regexp_extract(a, 'x', 10)", "0 to 9"), ("f(a, )", "expected a value"), ("\"\" = 1", "name is empty"), ("a[x]", "paths"),
       ("email(a, 'x')", "'provider'"),
