@@ -1,5 +1,3 @@
-internal import OhanaCore
-
 /// A value that one thread at a time may look at.
 ///
 /// The platform's mutex instead of `Synchronization.Mutex`: that one waits on a futex of its own, which the thread sanitizer cannot see, so

@@ -25,6 +25,14 @@ public protocol OrderedStage: AnyObject, Sendable {
   var tally: StageTally { get }
 }
 
+/// An ordered stage whose work on a batch may end after the call, without holding a thread: the batch stays with it until `done` is called.
+public protocol DeferredStage: OrderedStage {
+  /// Begins with the next batch; the one after it comes when `done` has been called, once, from any thread.
+  func process(_ batch: RecordBatch, done: @escaping @Sendable (Result<OrderedOutcome, any Error>) -> Void)
+  /// The run has failed or was cancelled while a batch may be with the stage: `done` is to be called soon.
+  func cancel()
+}
+
 public enum OrderedOutcome: Sendable {
   /// The batch goes on to the next stage.
   case pass

@@ -107,6 +107,11 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
       if state.failure == nil { state.failure = error }
       state.flow.fail()
     }
+    cancelDeferred()
+  }
+
+  private func cancelDeferred() {
+    for case .ordered(_, let stage as any DeferredStage) in nodes { stage.cancel() }
   }
 
   /// Brings everything to rest between two batches of the source: then no batch is under way, and nobody touches source or stages.
@@ -246,6 +251,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
       if state.failure == nil { state.failure = error }
       state.flow.workFailed(node: node, batch: batch)
     }
+    cancelDeferred()
   }
 
   private func process(node: Int, index: Int) {
@@ -267,27 +273,45 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
         countOrigins(batch, step: step, entering: true)
         let before = stage.tally
         let began = monotonicNanoseconds()
-        var outcome = try stage.process(batch)
-        if case .consumed = outcome {
-          batch.selectedCount = 0
-          if steps[step].forwardsConsumed { outcome = .pass }
-        }
-        count(batch, step: step, input: input, tally: stage.tally - before, began: began)
-        if case .passAndStop = outcome {
-          if steps[step].stopsReading { truncate(batch, step: step) } else { outcome = .pass }
-        }
-        let result: FlowState.OrderedResult =
-          switch outcome {
-          case .pass: .pass
-          case .consumed: .consumed
-          case .passAndStop: .passAndStop
+        if let deferred = stage as? any DeferredStage {
+          deferred.process(batch) { [self] result in
+            switch result {
+            case .success(let outcome):
+              orderedDone(node, step, index, outcome, input: input, tally: stage.tally - before, began: began)
+            case .failure(let error): failed(error, node: node, batch: index)
+            }
           }
-        apply { state in
-          if case .passAndStop = result { state.counts.stoppedEarly = true }
-          state.flow.orderedDone(node: node, batch: index, result: result)
+          return
         }
+        let outcome = try stage.process(batch)
+        orderedDone(node, step, index, outcome, input: input, tally: stage.tally - before, began: began)
       }
     } catch { failed(error, node: node, batch: index) }
+  }
+
+  private func orderedDone(
+    _ node: Int, _ step: Int, _ index: Int, _ outcome: OrderedOutcome, input: Int, tally: StageTally, began: UInt64
+  ) {
+    let batch = batches[index]
+    var outcome = outcome
+    if case .consumed = outcome {
+      batch.selectedCount = 0
+      if steps[step].forwardsConsumed { outcome = .pass }
+    }
+    count(batch, step: step, input: input, tally: tally, began: began)
+    if case .passAndStop = outcome {
+      if steps[step].stopsReading { truncate(batch, step: step) } else { outcome = .pass }
+    }
+    let result: FlowState.OrderedResult =
+      switch outcome {
+      case .pass: .pass
+      case .consumed: .consumed
+      case .passAndStop: .passAndStop
+      }
+    apply { state in
+      if case .passAndStop = result { state.counts.stoppedEarly = true }
+      state.flow.orderedDone(node: node, batch: index, result: result)
+    }
   }
 
   private func finish(node: Int) {

@@ -134,6 +134,12 @@ public struct RunRequest: Sendable {
   public var filesFrom: FilePath?
   /// Files that take the place of `inputs`: read as they are listed, the same one twice too (`diff A A`).
   public var files: [FilePath]?
+  /// Read in this order, in place of `inputs`, unless there are none.
+  public var providers: [any DataProvider] = []
+  /// Takes the records in place of an output.
+  public var sink: (any RecordSink)?
+  /// Told of each input as it is opened and when its last record has been read, in order. Called by a piece of work: to be quick.
+  public var onInput: (@Sendable (InputEvent) -> Void)?
   /// nil: standard output.
   public var output: FilePath?
   /// In order; none: records pass as they are.
@@ -145,4 +151,20 @@ public struct RunRequest: Sendable {
 
   /// Reads nothing and does nothing yet.
   public init() {}
+}
+
+/// What happens to an input of a run.
+public struct InputEvent: Sendable, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case opened
+    /// All of it, or as much as was wanted, was read: so many records, and so many that could not be.
+    case ended(read: Int, rejected: Int)
+  }
+  public var kind: Kind
+  /// Index of the provider it belongs to; 0 without providers.
+  public var provider: Int
+  /// Of the input.
+  public var name: FilePath
+  /// It is the last one of its provider.
+  public var isLast: Bool
 }

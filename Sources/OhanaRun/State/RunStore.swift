@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import OhanaCore
 internal import OhanaEngine
 
 /// A change of the state: pure, so that no clock, file or chance is in it. What it needs is in its properties.

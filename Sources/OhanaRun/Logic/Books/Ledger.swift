@@ -57,6 +57,8 @@ final class LedgerStage: OrderedStage, Checkpointable {
     var named: [OhanaError] = []
     /// The first reject is the first line of its input, read as JSON, and does not begin as JSON does.
     var beginsAsText = false
+    /// Inputs whose end has been told of.
+    var announced = 0
     var read: Int { inputs.reduce(0) { $0 + $1.read } }
     var rejected: Int { inputs.reduce(0) { $0 + $1.rejected } }
   }
@@ -66,6 +68,7 @@ final class LedgerStage: OrderedStage, Checkpointable {
   private let readsOn: Bool
   private let onBadChunk: RunOptions.BadChunkPolicy
   private let write: (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)?
+  private let announce: (@Sendable (Int, InputEvent.Kind) -> Void)?
   private let state = Mutex(Totals())
 
   /// - Parameters:
@@ -73,13 +76,14 @@ final class LedgerStage: OrderedStage, Checkpointable {
   ///   - write: gets each reject in input order.
   init(
     sources: [FilePath], budget: RunOptions.RejectBudget, readsOn: Bool, onBadChunk: RunOptions.BadChunkPolicy,
-    write: (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)?
+    write: (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)?, announce: (@Sendable (Int, InputEvent.Kind) -> Void)? = nil
   ) {
     self.sources = sources
     self.budget = budget
     self.readsOn = readsOn
     self.onBadChunk = onBadChunk
     self.write = write
+    self.announce = announce
   }
 
   /// For a pass that keeps no books.
@@ -90,6 +94,7 @@ final class LedgerStage: OrderedStage, Checkpointable {
 
   func process(_ batch: RecordBatch) throws -> OrderedOutcome {
     let source = sources[batch.source]
+    announceEnds(before: batch.source)
     for reject in batch.rejects { try write?(source, batch, reject) }
     try state.withLock { totals in
       while totals.inputs.count <= batch.source { totals.inputs.append(InputLedger()) }
@@ -134,7 +139,19 @@ final class LedgerStage: OrderedStage, Checkpointable {
       case .percent(let percent): Double(totals.rejected) * 100 > percent * Double(totals.read + totals.rejected)
       }
     if isOver { throw Self.overBudget(totals, budget: budget) }
+    announceEnds(before: sources.count)
     return nil
+  }
+
+  /// All that came before an input has been read when its first batch, or the end, is here.
+  private func announceEnds(before source: Int) {
+    guard let announce else { return }
+    let ended = state.withLock { totals in
+      while totals.inputs.count < source { totals.inputs.append(InputLedger()) }
+      defer { totals.announced = max(totals.announced, source) }
+      return totals.announced < source ? Array(totals.inputs.enumerated())[totals.announced..<source] : []
+    }
+    for (index, input) in ended { announce(index, .ended(read: input.read, rejected: input.rejected)) }
   }
 
   /// Whether an input's very first line was read as JSON and does not even begin as a record does: it may be CSV under another name.

@@ -7,13 +7,14 @@ struct InputManager: Sendable {
   static let headBytes = 64 << 10
 
   /// Opens an input's text: decompressed, converted to UTF-8, faults turned into ends.
-  func openText(_ path: FilePath, options: RunOptions) throws -> (stream: any ByteStream, size: Int?) {
-    let opened = try openByteStream(path, codec: options.useZlib ? .zlib : .fast)
-    let (head, text) = try PrefixedByteStream.peek(FaultRecordingStream(opened.stream), count: 4)
+  func openText(_ path: FilePath, given stream: (any ByteStream)? = nil, options: RunOptions) throws -> (stream: any ByteStream, size: Int?)
+  {
+    let opened = stream == nil ? try openByteStream(path, codec: options.useZlib ? .zlib : .fast) : nil
+    let (head, text) = try PrefixedByteStream.peek(FaultRecordingStream(stream ?? opened!.stream), count: 4)
     // A byte order mark knows better than an option for all inputs.
     let encoding = try InputEncoding.of(head.bytes, named: options.encoding)
     let whole: any ByteStream = encoding.map { TranscodingByteStream(text, from: $0) } ?? text
-    return (options.from == .rejects ? try RejectsStream(whole, path: path) : whole, opened.fileSize)
+    return (options.from == .rejects ? try RejectsStream(whole, path: path) : whole, opened?.fileSize)
   }
 
   /// Puts standard input aside, so that it can be read twice.
@@ -36,9 +37,9 @@ struct InputManager: Sendable {
   /// Looks at the start of each input. For CSV, columns are known then.
   ///
   /// - Throws: `badInput` for formats nobody can read here, `usage` where inputs of different formats are mixed.
-  func probe(_ paths: [FilePath], options: RunOptions) throws -> [ProbedInput] {
+  func probe(_ items: [InputItem], options: RunOptions) throws -> [ProbedInput] {
     var inputs: [ProbedInput] = []
-    for path in paths { inputs.append(try probe(path, options: options)) }
+    for item in items { inputs.append(try probe(item.path, given: item.stream, options: options)) }
     // Empty chunks are of the others' format, whatever their names say.
     if let common = inputs.first(where: { !$0.isEmpty })?.format {
       for index in inputs.indices where inputs[index].isEmpty && inputs[index].format != common {
@@ -66,8 +67,8 @@ struct InputManager: Sendable {
     }
   }
 
-  func probe(_ path: FilePath, options: RunOptions) throws -> ProbedInput {
-    let (text, size) = try openText(path, options: options)
+  func probe(_ path: FilePath, given stream: (any ByteStream)? = nil, options: RunOptions) throws -> ProbedInput {
+    let (text, size) = try openText(path, given: stream, options: options)
     let rejects = (text as? RejectsStream)?.kind
     let (head, stream) = try PrefixedByteStream.peek(text, count: Self.headBytes)
     let format = try rejects?.format ?? format(of: path, head: head, options: options)

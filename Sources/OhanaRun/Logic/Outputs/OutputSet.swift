@@ -47,7 +47,7 @@ final class OutputSet: Checkpointable, Sendable {
   {
     let output: RunOutput
     switch sink.place {
-    case .nowhere: preconditionFailure("nothing is opened for an output that goes nowhere")
+    case .nowhere, .sink: preconditionFailure("nothing is opened for an output that goes nowhere")
     case .standardOutput: output = RunOutput(sink, role: role, file: try file("-", sink), header: header)
     case .file(let path): output = RunOutput(sink, role: role, file: try file(path, sink), header: header)
     case .chunks where isDry: output = RunOutput(sink, role: role, file: try file("/dev/null", sink), header: header)

@@ -20,12 +20,13 @@ public enum PlanActions {
       let scheduler = WorkScheduler(width: threads)
       let spill = context.dependencies.makeSpill(options, journal: desk.journal.withLock { $0 })
       desk.onClose { spill.close() }
-      let paths = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
+      let items = try inputs.items(of: request)
+      let paths = items.map(\.path)
       let names = earlier.map { TemporaryNames(mark: $0.mark) } ?? .random()
       let outputs = try makeOutputs(paths, scheduler, names)
-      let probed = try probe(paths, inputs, spill)
+      let probed = try probe(items, inputs, spill)
       let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
-      let planner = RunPlanner(inputs: inputs, scheduler: scheduler, spill: spill)
+      let planner = RunPlanner(inputs: inputs, scheduler: scheduler, spill: spill, announce: items.announcer(request.onInput))
       let seed = earlier?.fingerprintSeed ?? UInt64.random(in: .min ... .max)
       if let earlier {
         try check(earlier, paths)
@@ -71,8 +72,8 @@ public enum PlanActions {
       return outputs
     }
 
-    private func probe(_ paths: [FilePath], _ inputs: InputManager, _ spill: FileSpillStore) throws -> [ProbedInput] {
-      let probed = try inputs.probe(paths, options: request.options)
+    private func probe(_ items: [InputItem], _ inputs: InputManager, _ spill: FileSpillStore) throws -> [ProbedInput] {
+      let probed = try inputs.probe(items, options: request.options)
       return request.options.ragged == .pad ? try inputs.widen(probed, options: request.options, spill: spill) : probed
     }
 
@@ -137,7 +138,7 @@ extension SinkPlan {
     if request.stages.contains(where: { $0.memoryClass == .breaker }) { return false }
     switch place {
     case .nowhere: return false
-    case .standardOutput, .chunks: return true
+    case .standardOutput, .chunks, .sink: return true
     case .file(let path): return OutputTarget.isWrittenInPlace(path)
     }
   }

@@ -79,6 +79,7 @@ enum PlanText {
       case .file(let path): path.description
       case .chunks(let pattern, let records): "\(pattern), \(Quantity.grouped(records)) records each"
       case .standardOutput: "standard output"
+      case .sink: "a sink of the caller's"
       case .nowhere: "nowhere"
       }
     return "\(plan.sink.format.rawValue)\(plan.sink.isCompressed ? ", gzip level \(options.level)" : "") to \(place): \(shape)"

@@ -44,6 +44,8 @@ struct RunPlanner: Sendable {
   let inputs: InputManager
   let scheduler: WorkScheduler
   let spill: any SpillStore
+  /// Told of what happens to inputs, by their index.
+  var announce: (@Sendable (Int, InputEvent.Kind) -> Void)?
 
   func plan(_ draft: RunDraft) throws -> RunPlan {
     let (request, probed, sink, threads, outputs) = (draft.request, draft.probed, draft.sink, draft.threads, draft.outputs)
@@ -70,7 +72,8 @@ struct RunPlanner: Sendable {
       total: options.memory, threads: threads, outputs: 1, holders: fused.map { StageBinder.weight($0.memoryClass) }.filter { $0 > 0 })
 
     let mainSink = sink
-    let writers = WriterPlanner(source: sourceFormat, options: options, outputs: outputs, inputs: probed)
+    let writers = WriterPlanner(
+      source: sourceFormat, options: options, outputs: outputs, inputs: probed, receiver: request.sink)
     let sideCollectors = Mutex<[CSVColumnCollector]>([])
     let binder = StageBinder(
       spill: spill, pool: scheduler, settings: settings,
@@ -119,7 +122,8 @@ struct RunPlanner: Sendable {
 
     let bytes = memory.batchBytes
     let held = max(memory.total / 4, 4 * bytes)
-    let source = source(probed, options: options, batchBytes: bytes, heldBytes: held)
+    let announce = onlyColumns ? nil : announce
+    let source = source(probed, options: options, batchBytes: bytes, heldBytes: held, announce: announce)
     if onlyColumns {
       steps.append(.init(.ordered(CountingStage())))
       return RunPlan(
@@ -131,7 +135,7 @@ struct RunPlanner: Sendable {
     // The ledger stands behind the last stage that may stop reading, but before anything that holds records back.
     let ledger = LedgerStage(
       sources: probed.map(\.path), budget: options.maxRejects, readsOn: options.rejects != nil, onBadChunk: options.onBadChunk,
-      write: try rejectWriter(options, probed, outputs))
+      write: try rejectWriter(options, probed, outputs), announce: announce)
     var ledgerPlace = 0
     for (index, stage) in stages.enumerated() {
       if stage.stage.memoryClass == .breaker { break }
@@ -156,8 +160,11 @@ struct RunPlanner: Sendable {
       sinkStep: steps.count - 1, outputs: outputs, found: found, collector: collector)
   }
 
-  private func source(_ probed: [ProbedInput], options: RunOptions, batchBytes: Int, heldBytes: Int) -> InputSource {
+  private func source(
+    _ probed: [ProbedInput], options: RunOptions, batchBytes: Int, heldBytes: Int, announce: (@Sendable (Int, InputEvent.Kind) -> Void)?
+  ) -> InputSource {
     InputSource(count: probed.count) { [inputs] index in
+      announce?(index, .opened)
       let input = probed[index]
       let stream = try input.open ?? input.spooled.map { SpooledStream($0) } ?? inputs.openText(input.path, options: options).stream
       let framer: any RecordFramer =

@@ -8,6 +8,8 @@ struct SinkPlan: Sendable {
     /// `{n}` in the name: a new file every so many records.
     case chunks(pattern: FilePath, records: Int)
     case standardOutput
+    /// A sink of the caller's takes the records.
+    case sink
     /// Nothing is written (`count`, `check`).
     case nowhere
   }
@@ -21,6 +23,10 @@ struct SinkPlan: Sendable {
   /// - Throws: `usage` where the format cannot be told, or a chunked name and `--chunk-records` do not go together.
   init(_ request: RunRequest, firstInput: RecordFormat) throws {
     let options = request.options
+    if request.sink != nil {
+      (place, format, delimiter, isCompressed) = (.sink, .ndjson, UInt8(ascii: ","), false)
+      return
+    }
     let name = request.output
     let isStandard = name == nil || name == "-"
     var format = firstInput

@@ -9,6 +9,8 @@ struct WriterPlanner: Sendable {
   let outputs: OutputSet
 
   let inputs: [ProbedInput]
+  /// What takes the records where the output is no file.
+  let receiver: (any RecordSink)?
 
   /// Steps of an output for records of `schema`'s layout.
   ///
@@ -20,6 +22,12 @@ struct WriterPlanner: Sendable {
   ) throws -> [StageStep] {
     if sink.place == .nowhere { return [.ordered(CountingStage())] }
     let isLast = role == .main
+    if sink.place == .sink {
+      guard let receiver else { preconditionFailure("a sink was planned, and there is none") }
+      let renderer = try NDJSONRenderer(
+        layout: schema.layout, source: source == .csv ? .columns : .ndjson, options: try ndjsonOptions(schema.layout, isLast: isLast))
+      return [.row(renderer), .ordered(SinkStage(receiver))]
+    }
     switch sink.format {
     case .ndjson:
       let renderer = try NDJSONRenderer(

@@ -43,6 +43,19 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
       }
   }
 
+  /// Tells the caller's sink, if there is one, that records are about to come.
+  func begin() async throws {
+    guard let sink = request.sink else { return }
+    let sources = plan.inputs.map(\.path)
+    try await SinkStage.named { try await sink.begin(sources: sources) }
+  }
+
+  /// Tells the caller's sink that it has all.
+  func finish() async throws {
+    guard let sink = request.sink else { return }
+    try await SinkStage.named { try await sink.finish() }
+  }
+
   /// What stands between a finished pipeline and its publication.
   func check(_ books: RunBooks) throws {
     if let imbalance = books.imbalance {

@@ -76,16 +76,19 @@ public enum RunActions {
       try await context.dispatch(
         Begin(plan: run.lines, bytesTotal: run.bytesTotal, checkpointInterval: interval, isToResume: run.request.options.resume))
       do {
+        try await run.begin()
         let counts = try await context.drive(run.plan, on: run.scheduler, run)
         let books = RunBooks(run, counts: counts)
         try await context.dispatch(Finish(books: books, notes: run.notes(books)))
         try run.check(books)
+        try await run.finish()
         try await context.perform(PublishActions.Commit(run: run))
       } catch {
         let totals = run.plan.ledger.totals
         if context.state.phase < .finishing {
           try await context.dispatch(CountFailed(read: totals.read + totals.rejected, rejected: totals.rejected, reasons: totals.reasons))
         }
+        await run.request.sink?.abort()
         try? await run.outputs.publishRejects()
         throw error
       }

@@ -96,8 +96,7 @@ public final class RunSession: Sendable {
   public static func describe(_ request: RunRequest, dependencies: RunDependencies = RunDependencies()) throws -> [String] {
     let options = request.options
     let threads = options.threads ?? dependencies.processors.usableCount
-    let paths = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)
-    let probed = try dependencies.inputs.probe(paths, options: options)
+    let probed = try dependencies.inputs.probe(dependencies.inputs.items(of: request), options: options)
     let sink = try SinkPlan(request, firstInput: probed.first?.format ?? .ndjson)
     let scheduler = WorkScheduler(width: threads)
     let spill = dependencies.makeSpill(options)
