@@ -53,6 +53,7 @@ let package = Package(
     .testTarget(name: "OhanaEngineTests", dependencies: ["OhanaEngine", "OhanaCore", "OhanaTestSupport"], swiftSettings: swift),
     .testTarget(
       name: "OhanaRunTests", dependencies: ["OhanaRun", "OhanaCore", "OhanaTestSupport"], exclude: ["Golden"], swiftSettings: swift),
+    .testTarget(name: "OhanaTests", dependencies: ["Ohana", "OhanaTestSupport"], swiftSettings: swift),
     .testTarget(
       name: "OhanaCLITests", dependencies: ["Ohana", "OhanaTestSupport", "OhanaCLI"], swiftSettings: swift),
   ],

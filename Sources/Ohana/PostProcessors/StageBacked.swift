@@ -1,0 +1,17 @@
+public import OhanaCore
+
+/// A post-processor that is a stage of the package under the name that a library's user looks for.
+public protocol StageBacked: PostProcessor {
+  /// What it does.
+  var stage: any PlannedStage { get }
+}
+
+extension StageBacked {
+  public var text: String { stage.text }
+  public var memoryClass: MemoryClass { stage.memoryClass }
+  public var dropReason: String? { stage.dropReason }
+  public var mayStopReading: Bool { stage.mayStopReading }
+  public var opensOutput: Bool { stage.opensOutput }
+  public var makesRows: Bool { false }
+  public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] { try stage.bind(&schema, context) }
+}

@@ -1,0 +1,261 @@
+import Foundation
+import Ohana
+import OhanaTestSupport
+import Synchronization
+import Testing
+
+@Suite("Data sources") struct ContactsDataSourceTests {
+  private let log = Listener()
+
+  static let family = """
+    {"first":"Marge","last":"Simpson","image":"marge.png"}
+    {"first":"Mom","last":null,"image":"mom.png"}
+    {"first":"Wednesday","last":"Addams","image":"wednesday.png"}
+    {"first":"Homer","last":"Simpson","image":"homer.png"}
+    {"first":"Maggie","last":"Simpson","image":null}
+    {"first":"Morticia","last":"Addams","image":"morticia.png"}
+    {"first":"Gomez","last":"Addams","image":"gomez.png"}
+    {"first":"Bae","last":null,"image":null}
+
+    """
+
+  @Test("ACC O-40 O-42: the article's example, in memory and with little of it, with 1, 2 and 8 threads", arguments: [1, 2, 8])
+  func article(threads: Int) async throws {
+    let folder = try Workdir()
+    try folder.write("family.ndjson", Self.family)
+    let source = ContactsDataSource(
+      dataProviders: [FileDataProvider(FilePath(folder.path("family.ndjson")))],
+      postProcessors: [RequiredFieldPostProcessor(names: ["first", "last", "image"]), AlphabeticalSortPostProcessor(.lastName)],
+      options: options {
+        $0.threads = threads; $0.memory = 1 << 20
+      })
+    #expect(try await source.firstNames() == ["Gomez", "Morticia", "Wednesday", "Homer", "Marge"])
+    #expect(source.status == .ready)
+    #expect(try await source.loadContacts().map(\.image) == ["gomez", "morticia", "wednesday", "homer", "marge"].map { $0 + ".png" })
+  }
+
+  @Test("PROV O-20 O-21 O-22 O-43: statuses change before signals fire, and ready fires once, last") func statuses() async throws {
+    let providers = [LinesProvider("one", ndjson(["a", "b"])), LinesProvider("two", ndjson(["c"]))]
+    let source = ContactsDataSource(dataProviders: providers)
+    log.watch(source)
+    #expect(source.status == .initialized)
+    #expect(source.providerStatuses == [.initialized, .initialized])
+    #expect(source.loadedContacts == nil)
+    #expect(source.selection.count == 0)
+    #expect(try await source.firstNames() == ["a", "b", "c"])
+    #expect(log.all == ["finished one 2+0 loaded", "finished two 1+0 loaded", "ready ready"])
+    #expect(source.providerStatuses == [.loaded, .loaded])
+  }
+
+  @Test("MULTI O-31: providers give in declared order, whoever is ready first, with 1, 2 and 8 threads", arguments: [1, 2, 8])
+  func order(threads: Int) async throws {
+    let slow = LinesProvider("slow", ndjson(["a1", "a2"]), delay: 20_000)
+    let fast = LinesProvider("fast", ndjson(["b1", "b2"]))
+    let source = ContactsDataSource(dataProviders: [slow, fast], options: options { $0.threads = threads })
+    let contacts = try await source.loadContacts()
+    #expect(contacts.map(\.firstName) == ["a1", "a2", "b1", "b2"])
+    #expect(contacts.map(\.id) == [("slow", 0), ("slow", 1), ("fast", 0), ("fast", 1)].map { ContactID(source: $0.0, ordinal: $0.1) })
+  }
+
+  @Test("RELOAD O-45 O-88: loading again gives the same, replaces what was loaded, fires ready once, and leaves the selection alone")
+  func reload() async throws {
+    let provider = LinesProvider("p", ndjson(["a", "b", "c"]))
+    let source = ContactsDataSource(dataProviders: [provider], postProcessors: [ReverseOrderPostProcessor()])
+    log.watch(source)
+    let first = try await source.loadContacts()
+    source.selection.select(first[1])
+    _ = log.take()
+    let second = try await source.loadContacts()
+    #expect(first == second)
+    #expect(first.map(\.id) == second.map(\.id))
+    #expect(source.loadedContacts?.map(\.firstName) == ["c", "b", "a"])
+    #expect(log.all == ["finished p 3+0 loaded", "ready ready"])
+    #expect(provider.opens == 2)
+    #expect(second.filter { source.selection.contains($0) }.map(\.firstName) == ["b"])
+  }
+
+  @Test("AUTH O-29: an undecided provider is asked for once, while its status is initialized; consent loads it") func consent() async throws
+  {
+    let provider = LinesProvider("p", ndjson(["a"]), access: .undecided)
+    let source = ContactsDataSource(dataProviders: [provider])
+    log.watch(source)
+    source.authorise = { [log, unowned source] asked, retry in
+      log.add("asked for \(asked.identifier) \(source.providerStatuses[0])")
+      provider.access = .granted
+      Task { retry() }
+    }
+    #expect(try await source.firstNames() == ["a"])
+    #expect(log.take() == ["asked for p initialized", "finished p 1+0 loaded", "ready ready"])
+    #expect(try await source.firstNames() == ["a"])
+    #expect(log.take() == ["finished p 1+0 loaded", "ready ready"], "decided for good")
+  }
+
+  enum Refusal: CaseIterable { case said, forgotten, neverAsked, stillUndecided, denied }
+  @Test(
+    "AUTH O-23 O-29 O-30: a refusal of any kind ends in a failure with the code auth, before anything is read", arguments: Refusal.allCases)
+  func refusals(_ kind: Refusal) async throws {
+    let provider = LinesProvider("p", ndjson(["a"]), access: kind == .denied ? .denied : .undecided)
+    let other = LinesProvider("other", ndjson(["b"]))
+    let source = ContactsDataSource(dataProviders: [other, provider])
+    log.watch(source)
+    if kind != .neverAsked {
+      source.authorise = { _, retry in
+        switch kind {
+        case .said:
+          retry.refuse()
+          retry()
+        case .stillUndecided: retry()
+        default: break
+        }
+      }
+    }
+    await #expect { try await source.loadContacts() } throws: { ($0 as? OhanaError)?.code == "auth" }
+    #expect(log.all == ["provider failed p auth failed", "failed auth failed"])
+    #expect(other.opens == 0 && provider.opens == 0)
+    #expect(source.loadedContacts == nil)
+  }
+
+  @Test("O-23 O-44 PROV: what goes wrong with a provider is told of it, and of nobody else") func failures() async throws {
+    struct Trouble: Error {}
+    let folder = try Workdir()
+    try folder.write("bad.ndjson", "{\"first\":\"a\"}\nnonsense\n")
+    let good = LinesProvider("good", ndjson(["a"]))
+    let cases: [(any DataProvider, String)] = [
+      (FileDataProvider(FilePath(folder.path("absent.ndjson")), identifier: "x"), "not-found"),
+      (FileDataProvider(FilePath(folder.path("bad.ndjson")), identifier: "x"), "invalid-json"),
+      (FileDataProvider(FilePath(folder.path("*.csv")), identifier: "x"), "no-files"),
+      (LinesProvider("x", ndjson(["b"]), failure: Trouble()), "provider-failed"),
+      (LinesProvider("x", ndjson(["b"]) + ["{"]), "invalid-json"),
+    ]
+    for (provider, code) in cases {
+      let source = ContactsDataSource(dataProviders: [good, provider])
+      log.watch(source)
+      await #expect("\(code)") { try await source.loadContacts() } throws: { ($0 as? OhanaError)?.code == code }
+      let told = log.take().filter { !$0.hasPrefix("finished good") }
+      #expect(told == ["provider failed x \(code) failed", "failed \(code) failed"])
+      #expect(source.providerStatuses[0] != .failed)
+      #expect(source.status == .failed)
+    }
+  }
+
+  @Test("O-46: an ad-hoc filter keeps order and changes nothing") func adHoc() async throws {
+    let source = ContactsDataSource(dataProviders: [LinesProvider("p", ndjson(["ann", "bob", "amy"]))])
+    var names: [String] = []
+    for try await contact in source.contacts(where: { $0.firstName!.hasPrefix("a") }) { names.append(contact.firstName!) }
+    #expect(names == ["ann", "amy"])
+    #expect(source.loadedContacts(where: { _ in true }).isEmpty)
+    try await source.loadContacts()
+    #expect(source.loadedContacts(where: { $0.firstName!.hasPrefix("b") }).map(\.firstName) == ["bob"])
+    #expect(source.loadedContacts?.count == 3)
+  }
+
+  @Test("O-41: contacts stream: a slow consumer is not run ahead of, and breaking off ends the run") func streams() async throws {
+    let made = Mutex(0)
+    let provider = ContactsProvider("many") {
+      (0..<2_000_000).lazy.map { number in
+        made.withLock { $0 = max($0, number) }
+        return Contact(firstName: "\(number)", company: String(repeating: "x", count: 200))
+      }
+    }
+    let source = ContactsDataSource(
+      dataProviders: [provider],
+      options: options {
+        $0.memory = 16 << 20; $0.threads = 2
+      })
+    log.watch(source)
+    var count = 0
+    for try await contact in source.contacts {
+      #expect(contact.firstName == "\(count)")
+      count += 1
+      if count == 10 { try await Task.sleep(for: .milliseconds(300)) }
+      if count == 5_000 { break }
+    }
+    for _ in 0..<200 where source.status != .cancelled { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(source.status == .cancelled)
+    #expect(log.all == ["cancelled cancelled"])
+    #expect(source.providerStatuses == [.cancelled])
+    #expect(made.withLock { $0 } < 200_000, "it ran ahead of its consumer")
+  }
+
+  @Test("O-41: a cancelled task ends its run") func cancellation() async throws {
+    let provider = ContactsProvider("endless") { sequence(first: Contact(firstName: "x")) { $0 } }
+    let source = ContactsDataSource(dataProviders: [provider])
+    for load in [true, false] {
+      let task = Task { if load { _ = try await source.loadContacts() } else { for try await _ in source.contacts {} } }
+      try await Task.sleep(for: .milliseconds(100))
+      task.cancel()
+      await #expect(throws: (any Error).self) { try await task.value }
+    }
+  }
+
+  @Test("O-47 DET: any number of threads, and next to no memory, give the same contacts in the same order") func determinism() async throws
+  {
+    let rows = 30_000
+    let provider = ContactsProvider("p") {
+      (0..<rows).lazy.map { number in
+        Contact(
+          firstName: "n\(number * 7919 % 1000)", lastName: number % 3 == 0 ? nil : "l\(number * 31 % 500)",
+          fields: [ContactField(.email, "e\(number % 20_000)"), ContactField(.phone, "\(number)")])
+      }
+    }
+    var results: [[Contact]] = []
+    for (threads, memory) in [(1, 256 << 20), (2, 256 << 20), (8, 1 << 20)] {
+      let source = ContactsDataSource(
+        dataProviders: [provider],
+        postProcessors: [
+          try StagePostProcessor("dedupe", "--by", "fields[0].value"), SplitOnFieldTypePostProcessor(.phone), StatisticsPostProcessor(),
+          AlphabeticalSortPostProcessor(.lastName), ReverseOrderPostProcessor(),
+        ],
+        options: options {
+          $0.threads = threads; $0.memory = memory
+        })
+      results.append(try await source.loadContacts())
+    }
+    #expect(results[0].count == 20_000)
+    #expect(results[0] == results[1] && results[0] == results[2])
+    #expect(results[0].map(\.id) == results[2].map(\.id))
+    #expect(results[0].first?.properties["stats.phones"] == 1)
+  }
+
+  @Test("O-66 SPLIT COPY: rows of one contact are contacts of their own, with ids of their own") func rows() async throws {
+    let p =
+      #"{"full_name":"P","fields":[{"type":"phone","value":"p1"},{"type":"phone","value":"p1"},{"type":"email","value":"e"}],"tags":["t"]}"#
+    let source = ContactsDataSource(dataProviders: [LinesProvider("s", [p])], postProcessors: [SplitOnFieldTypePostProcessor(.phone)])
+    var contacts = try await source.loadContacts()
+    #expect(contacts.map(\.phones) == [["p1"], ["p1"]] && contacts.allSatisfy { $0.tags == ["t"] })
+    #expect(Set(contacts.map(\.id)).count == 2)
+    contacts[0].tags.insert("new")
+    #expect(contacts[1].tags == ["t"])
+    source.selection.select(contacts[0])
+    #expect(!source.selection.contains(contacts[1]))
+  }
+
+  @Test("O-04 O-05: CSV and NDJSON, and what they hold, reach contacts without loss") func formats() async throws {
+    let folder = try Workdir()
+    try folder.write("a.csv", "first,email,email_2,phone,note\nAnn,a@x,b@x,007,\"\"\nBob,,,,\n")
+    let source = ContactsDataSource(dataProviders: [FileDataProvider(FilePath(folder.path("a.csv")))])
+    let contacts = try await source.loadContacts()
+    #expect(contacts[0].emails == ["a@x", "b@x"] && contacts[0].phones == ["007"])
+    #expect(contacts[0].properties == ["note": ""])
+    #expect(contacts[1].fields.isEmpty && contacts[1].firstName == "Bob")
+  }
+
+  @Test("O-40: a data source without providers, and two of one name, are mistakes of the caller") func preconditions() async {
+    await #expect(processExitsWith: .failure) { _ = ContactsDataSource(dataProviders: []) }
+    await #expect(processExitsWith: .failure) {
+      _ = ContactsDataSource(dataProviders: [LinesProvider("a", []), LinesProvider("a", [])])
+    }
+  }
+
+  @Test("K-16: a source is let go of when its runs are over") func lifetime() async throws {
+    weak var seen: ContactsDataSource?
+    do {
+      let source = ContactsDataSource(dataProviders: [LinesProvider("p", ndjson(["a"]))])
+      seen = source
+      log.watch(source)
+      _ = try await source.firstNames()
+    }
+    for _ in 0..<100 where seen != nil { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(seen == nil)
+  }
+}
