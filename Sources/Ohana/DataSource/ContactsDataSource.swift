@@ -204,12 +204,11 @@ public final class ContactsDataSource: Sendable {
   private func request(_ options: RunOptions, into sink: any RecordSink, _ number: Int) -> RunRequest {
     var request = RunRequest()
     request.providers = dataProviders
-    request.stages = postProcessors.map { ($0 as? any StageBacked)?.stage ?? $0 }
+    request.stages = unwrapped(postProcessors)
     request.sink = sink
     request.options = options
-    // Who sorts by names does not claim that there are any.
-    if case .names(let names) = options.optional, postProcessors.contains(where: { $0 is AlphabeticalSortPostProcessor }) {
-      request.options.optional = .names(names.union(["full_name", "first", "last"].map { Array($0.utf8) }))
+    if case .names(let names) = options.optional {
+      request.options.optional = .names(names.union(optionalNames(of: postProcessors).map(\.whole)))
     }
     request.onInput = { [weak self] event in self?.handle(event, number) }
     return request

@@ -53,15 +53,18 @@ public struct AlphabeticalSortPostProcessor: StageBacked {
     case lastName
   }
   public let stage: any PlannedStage
+  public let optionalNames: [FieldName]
 
   public init(_ mode: Mode, order: OrderKind = .ohana) {
-    let names =
+    optionalNames =
       switch mode {
       case .fullName: ["full_name"]
       case .firstName: ["first", "last"]
       case .lastName: ["last", "first"]
       }
-    stage = SortStage(keys: names.map { OrderKey(.field(FieldName($0)), kind: order) }, text: names.joined(separator: ","))
+    stage = SortStage(
+      keys: optionalNames.map { OrderKey(.field($0), kind: order) },
+      text: optionalNames.map(\.description).joined(separator: ","))
   }
 }
 
@@ -87,6 +90,20 @@ public struct StatisticsPostProcessor: StageBacked {
 
   /// - Parameter mobileLabels: labels of mobile phones, compared as they are.
   public init(mobileLabels: [String] = ["mobile", "iPhone"]) { stage = CountFieldsStage(mobileLabels: mobileLabels) }
+}
+
+/// Writes each phone number in other formats, as properties of its field (`phone.e164`), or of the contact where it stands in a column. The
+/// number itself stays, and what is no number gets nothing.
+public struct PhoneNumberFormattingPostProcessor: StageBacked {
+  public let stage: any PlannedStage
+
+  /// - Parameters:
+  ///   - formats: a set, also by the sum of its bits: `PhoneFormats(rawValue: 5)`.
+  ///   - region: of numbers without a country code; nil: those get nothing.
+  ///   - invalid: what becomes of contacts with numbers that cannot be.
+  public init(_ formats: PhoneFormats = .e164, region: PhoneRegion?, invalid: PhoneStage.Invalid = .keep) {
+    stage = PhoneStage(region: region, formats: formats, invalid: invalid)
+  }
 }
 
 /// Any stage of the package, as it is written on the command line: `StagePostProcessor("normalize", "email:email")`.

@@ -4,6 +4,8 @@ public import OhanaCore
 public protocol StageBacked: PostProcessor {
   /// What it does.
   var stage: any PlannedStage { get }
+  /// Fields that it uses where there are any, and does not claim to exist.
+  var optionalNames: [FieldName] { get }
 }
 
 extension StageBacked {
@@ -13,5 +15,6 @@ extension StageBacked {
   public var mayStopReading: Bool { stage.mayStopReading }
   public var opensOutput: Bool { stage.opensOutput }
   public var makesRows: Bool { false }
+  public var optionalNames: [FieldName] { [] }
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] { try stage.bind(&schema, context) }
 }

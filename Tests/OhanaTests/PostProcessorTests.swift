@@ -1,0 +1,77 @@
+import Ohana
+import OhanaTestSupport
+import Testing
+
+/// The library's names for stages whose behaviour is proved where the stages are; here: that they are those stages, and stream.
+@Suite("Post-processors") struct PostProcessorTests {
+  static let people = [
+    #"{"id":"A","first":"Zoe","last":"adams","fields":[{"type":"phone","label":"home","value":"1"},{"type":"email","label":"home","value":"e"}]}"#,
+    #"{"id":"B","first":"Al","last":"Adams","fields":[{"type":"email","value":"e"}]}"#,
+    #"{"id":"C","first":"Bo","last":null,"fields":[{"type":"phone","label":"mobile","value":"555-5555555"}]}"#,
+    #"{"id":"D","first":null,"last":"Young","addresses":[{"street":" "}]}"#,
+    #"{"id":"E","first":"","last":"Adams","fields":[{"type":"phone","value":""}],"addresses":[]}"#,
+  ]
+
+  private func ids(_ processors: [any PostProcessor], threads: Int = 2) async throws -> String {
+    let source = ContactsDataSource(
+      dataProviders: [LinesProvider("p", Self.people)], postProcessors: processors, options: options { $0.threads = threads })
+    return try await source.loadContacts().map { $0.properties["id"]!.text! }.joined(separator: " ")
+  }
+
+  @Test("REQ O-64 O-65: required fields and addresses", arguments: [1, 2, 8]) func required(threads: Int) async throws {
+    #expect(try await ids([RequiredFieldPostProcessor(.email)], threads: threads) == "A B")
+    #expect(try await ids([RequiredFieldPostProcessor(.phone)], threads: threads) == "A C E")
+    #expect(try await ids([RequiredFieldPostProcessor(.phone, nonempty: true)], threads: threads) == "A C")
+    #expect(try await ids([RequiredPostalAddressPostProcessor()], threads: threads) == "D")
+  }
+
+  @Test("SORT REV O-61 O-63: three modes, missing names last, and all of it reversed", arguments: [1, 2, 8])
+  func sorts(threads: Int) async throws {
+    #expect(try await ids([AlphabeticalSortPostProcessor(.lastName)], threads: threads) == "B E D A C")
+    #expect(try await ids([AlphabeticalSortPostProcessor(.firstName)], threads: threads) == "B C A E D")
+    #expect(try await ids([AlphabeticalSortPostProcessor(.fullName)], threads: threads) == "A B C D E", "nobody has one")
+    #expect(try await ids([AlphabeticalSortPostProcessor(.lastName), ReverseOrderPostProcessor()], threads: threads) == "C A D E B")
+  }
+
+  @Test("STAT PHONE O-67 O-68: counts and formats are properties") func properties() async throws {
+    let source = ContactsDataSource(
+      dataProviders: [LinesProvider("p", Self.people)],
+      postProcessors: [
+        StatisticsPostProcessor(), PhoneNumberFormattingPostProcessor([.e164, .national], region: PhoneRegion("US".utf8)),
+      ])
+    let contacts = try await source.loadContacts()
+    #expect(contacts[0].properties["stats.fields"] == 2 && contacts[0].properties["stats.has_mobile"] == false)
+    #expect(contacts[2].properties["stats.has_mobile"] == true && contacts[3].properties["stats.fields"] == 0)
+    let phone = contacts[2].fields[0]
+    #expect(phone.value == "555-5555555")
+    #expect(phone.properties == ["phone.e164": "+15555555555", "phone.national": "(555) 555-5555"])
+    #expect(contacts[1].fields[0].properties.isEmpty && contacts[4].fields[0].properties.isEmpty)
+  }
+
+  @Test("AND OR XOR O-69 O-70 O-71 O-72: composites, of chains and of composites", arguments: [1, 8]) func composites(threads: Int)
+    async throws
+  {
+    let phone = RequiredFieldPostProcessor(.phone)
+    let email = RequiredFieldPostProcessor(.email)
+    let address = RequiredPostalAddressPostProcessor()
+    #expect(try await ids([AndPostProcessor([phone, email])], threads: threads) == "A")
+    #expect(try await ids([AndPostProcessor([phone, address])], threads: threads) == "")
+    #expect(try await ids([OrPostProcessor([email, phone])], threads: threads) == "A B C E")
+    #expect(try await ids([OrPostProcessor([email, phone], order: .branch)], threads: threads) == "A B C E")
+    #expect(try await ids([OrPostProcessor([phone, email], order: .branch)], threads: threads) == "A C E B")
+    #expect(try await ids([XorPostProcessor([phone, email])], threads: threads) == "C E B")
+    #expect(try await ids([XorPostProcessor([phone, phone, address])], threads: threads) == "D", "all children count")
+    let sorted = ChainPostProcessor([phone, AlphabeticalSortPostProcessor(.lastName)])
+    #expect(try await ids([AndPostProcessor([sorted, OrPostProcessor([phone, address])])], threads: threads) == "E A C")
+    #expect(try await ids([ChainPostProcessor([phone, ReverseOrderPostProcessor()])], threads: threads) == "E C A")
+  }
+
+  @Test("O-73: expressions, keys with a kind, and any stage by its name") func others() async throws {
+    #expect(try await ids([FilterPostProcessor("last = 'Adams'")]) == "B E")
+    #expect(try await ids([DedupePostProcessor(by: "last", kind: .fold, keep: .last)]) == "C D E")
+    #expect(try await ids([StagePostProcessor("limit", "2")]) == "A B")
+    #expect { try StagePostProcessor("limt", "2") } throws: { "\($0)".contains("did you mean limit") }
+    #expect { try FilterPostProcessor("last =") } throws: { ($0 as? OhanaError)?.category == .usage }
+    await #expect { try await ids([DedupePostProcessor(by: "emial")]) } throws: { ($0 as? OhanaError)?.code == "unknown-field" }
+  }
+}
