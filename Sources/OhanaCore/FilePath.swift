@@ -59,3 +59,5 @@ public struct FilePath: Sendable, Hashable, Comparable, CustomStringConvertible,
 
   public func hasSuffix(_ suffix: String) -> Bool { bytes.reversed().starts(with: suffix.utf8.reversed()) }
 }
+
+extension FilePath: ExpressibleByStringInterpolation {}

@@ -11,6 +11,7 @@ public struct ContactSequence: AsyncSequence, Sendable {
     Iterator(puller: ContactPuller(ContactChannel(tellsRowsApart: source.tellsRowsApart), runOf: source), isIncluded: isIncluded)
   }
 
+  /// One run; a value of its own for each iteration, used by one task at a time.
   public struct Iterator: AsyncIteratorProtocol {
     let puller: ContactPuller
     let isIncluded: (@Sendable (Contact) -> Bool)?

@@ -12,35 +12,56 @@ public import OhanaRun
 /// Each iteration of ``contacts``, each ``loadContacts()`` and each ``run(into:)`` is a run of its own over all providers, in the order they are
 /// given, with the same result every time. Runs are bounded by ``options``, as those of the tool are.
 public final class ContactsDataSource: Sendable {
+  /// A data source's way through a run.
   public enum Status: String, Sendable {
-    case initialized, processing, ready, failed, cancelled
+    /// There has been no run.
+    case initialized
+    /// A run is under way, the asking for access included.
+    case processing
+    /// All records have been handed over.
+    case ready
+    /// Something went wrong; ``onFailed`` says what.
+    case failed
+    /// Nobody wanted the rest.
+    case cancelled
   }
 
   /// A provider that was read to its end, or as far as anybody wanted.
   public struct ProviderReport: Sendable {
+    /// The one that is done.
     public let provider: any DataProvider
     /// Records read, without those that could not be.
     public let read: Int
+    /// Records that could not be read.
     public let rejected: Int
   }
 
   /// A file or stream of a provider that was read to its end.
   public struct ChunkReport: Sendable {
+    /// Whose input it is.
     public let provider: any DataProvider
+    /// Of the file, or the provider's identifier.
     public let name: FilePath
+    /// Records read, without those that could not be.
     public let read: Int
+    /// Records that could not be read.
     public let rejected: Int
   }
 
+  /// A provider that could not be read.
   public struct ProviderFailure: Sendable {
+    /// Whose fault it is.
     public let provider: any DataProvider
+    /// What went wrong, and what to do about it.
     public let error: OhanaError
   }
 
   /// Asks for access to a provider that is undecided; see ``AccessRetry``. Called once a load and provider, before any record is read.
   public typealias Authorise = @Sendable (_ provider: any DataProvider, _ retry: AccessRetry) -> Void
 
+  /// In the order they are read.
   public let dataProviders: [any DataProvider]
+  /// In the order they work.
   public let postProcessors: [any PostProcessor]
   /// What is selected; outlives reloads.
   public let selection: Selection

@@ -3,6 +3,7 @@ public import OhanaStages
 
 /// Contacts that come out of all children; each child gets the same ones. In the order of the first child.
 public struct AndPostProcessor: CompositePostProcessor {
+  /// In the order given.
   public let children: [any PostProcessor]
   public let stage: any PlannedStage
 
@@ -15,6 +16,7 @@ public struct AndPostProcessor: CompositePostProcessor {
 
 /// Contacts that come out of a child; each child gets the same ones.
 public struct OrPostProcessor: CompositePostProcessor {
+  /// In the order given.
   public let children: [any PostProcessor]
   public let stage: any PlannedStage
 
@@ -28,6 +30,7 @@ public struct OrPostProcessor: CompositePostProcessor {
 
 /// Contacts that come out of an odd number of children; each child gets the same ones, and all of them count to the end.
 public struct XorPostProcessor: CompositePostProcessor {
+  /// In the order given.
   public let children: [any PostProcessor]
   public let stage: any PlannedStage
 
@@ -40,6 +43,7 @@ public struct XorPostProcessor: CompositePostProcessor {
 
 /// Post-processors, one after the other, as one: a child of a composite that is a chain.
 public struct ChainPostProcessor: PostProcessor {
+  /// In the order given.
   public let children: [any PostProcessor]
 
   /// - Precondition: there is a child.
@@ -59,6 +63,7 @@ public struct ChainPostProcessor: PostProcessor {
 
 /// What composites share.
 public protocol CompositePostProcessor: StageBacked {
+  /// In the order given; each gets the same contacts.
   var children: [any PostProcessor] { get }
 }
 

@@ -14,6 +14,7 @@ public struct RequiredFieldPostProcessor: StageBacked {
 /// Keeps contacts that have a postal address; one of blanks counts, an empty list does not.
 public struct RequiredPostalAddressPostProcessor: StageBacked {
   public let stage: any PlannedStage
+  /// - Parameter nonempty: an address whose parts are all blank does not count.
   public init(nonempty: Bool = false) { stage = RequireStage([], types: [.address], nonempty: nonempty) }
 }
 
@@ -45,7 +46,9 @@ public struct DedupePostProcessor: StageBacked {
 /// Sorts contacts by name: stable, by code points of the decomposed text (kind `ohana`) unless another order is asked for. A missing or empty
 /// name comes last; where both miss it, the other name decides by the same rule.
 public struct AlphabeticalSortPostProcessor: StageBacked {
+  /// Which name decides.
   public enum Mode: Sendable {
+    /// The full name alone.
     case fullName
     /// Then by last name.
     case firstName
@@ -55,6 +58,7 @@ public struct AlphabeticalSortPostProcessor: StageBacked {
   public let stage: any PlannedStage
   public let optionalNames: [FieldName]
 
+  /// - Parameter order: how texts compare; `.locale("sv")` is the order of a language, which is for people to read.
   public init(_ mode: Mode, order: OrderKind = .ohana) {
     optionalNames =
       switch mode {
@@ -71,6 +75,7 @@ public struct AlphabeticalSortPostProcessor: StageBacked {
 /// Exactly the contacts that arrive, the last first. Behind a sort it turns round ties and missing names too.
 public struct ReverseOrderPostProcessor: StageBacked {
   public let stage: any PlannedStage
+  /// Takes nothing: the order is that of what arrives.
   public init() { stage = ReverseStage() }
 }
 
@@ -111,6 +116,7 @@ public struct StagePostProcessor: StageBacked {
   public let stage: any PlannedStage
   public var makesRows: Bool { true }
 
+  /// Stands for a stage that was made in code.
   public init(_ stage: any PlannedStage) { self.stage = stage }
   /// - Throws: `usage` for an unknown stage or arguments it does not take.
   public init(_ name: String, _ arguments: String...) throws {

@@ -9,8 +9,10 @@ public protocol StageBacked: PostProcessor {
 }
 
 extension StageBacked {
+  /// As on the command line.
   public var text: String { stage.text }
   public var memoryClass: MemoryClass { stage.memoryClass }
+  /// That of the stage.
   public var dropReason: String? { stage.dropReason }
   public var mayStopReading: Bool { stage.mayStopReading }
   public var opensOutput: Bool { stage.opensOutput }

@@ -11,6 +11,7 @@ public struct FileDataProvider: DataProvider {
   ///   - patterns: files, globs (`exports/*.ndjson.gz`) and folders, read in this order, those of a glob or a folder in byte order.
   ///   - identifier: the patterns, unless given. To be unique in a data source.
   public init(_ patterns: FilePath..., identifier: String? = nil) { self.init(patterns, identifier: identifier) }
+  /// The same for a list. - Precondition: it is not empty.
   public init(_ patterns: [FilePath], identifier: String? = nil) {
     precondition(!patterns.isEmpty, "a file provider needs a file")
     self.patterns = patterns

@@ -7,22 +7,30 @@ public struct Contact: Sendable, Hashable {
   public var id: ContactID?
   /// As the source has it; nothing makes it of the other names.
   public var fullName: String?
+  /// nil and `""` both occur, and are kept apart.
   public var firstName: String?
+  /// nil and `""` both occur, and are kept apart.
   public var lastName: String?
+  /// The organisation.
   public var company: String?
+  /// The job.
   public var title: String?
+  /// Of the organisation.
   public var department: String?
   /// A reference to a picture, or its bytes as text; never decoded.
   public var image: String?
   /// Phones, e-mails, URLs and others in one list, in the order of the source.
   public var fields: [ContactField] = []
+  /// In the order of the source; no part of ``fields``.
   public var addresses: [PostalAddress] = []
+  /// In no order.
   public var tags: Set<String> = []
   /// Everything else that the record holds, and what processors add: `stats.phones`, `source.id`.
   public var properties = Members()
   /// The record it was made of, so that what nobody changes is written as it was.
   private(set) var origin: Members?
 
+  /// Makes a contact by hand; it has no ``id``.
   public init(
     fullName: String? = nil, firstName: String? = nil, lastName: String? = nil, company: String? = nil, title: String? = nil,
     department: String? = nil, image: String? = nil, fields: [ContactField] = [], addresses: [PostalAddress] = [],
@@ -94,6 +102,7 @@ public struct ContactID: Sendable, Hashable, Codable {
   /// Tells the rows apart that a `split` made of one record; 0 for a record as it was read.
   public var row: UInt64
 
+  /// - Parameter row: 0 for a record as it was read.
   public init(source: String, ordinal: Int, row: UInt64 = 0) {
     self.source = source
     self.ordinal = ordinal

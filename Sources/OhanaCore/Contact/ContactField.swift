@@ -6,14 +6,18 @@ public struct ContactField: Sendable, Hashable {
   }
   /// The type as the source has it, where ``ContactFieldType`` has no case for it and ``type`` is `other`: `fax`, `impp`.
   public var typeName: String?
+  /// `home`, `mobile`; compared as it is.
   public var label: String?
+  /// As the source has it; it may be empty.
   public var value: String
   /// Identifier of the provider it came from.
   public var source: String?
+  /// In no order.
   public var tags: Set<String>
   /// Custom properties, such as `phone.e164`.
   public var properties: Members
 
+  /// - Precondition: the type is not `address`.
   public init(
     _ type: ContactFieldType, _ value: String, label: String? = nil, source: String? = nil, tags: Set<String> = [],
     properties: Members = [:]
@@ -52,7 +56,9 @@ public struct ContactParts: OptionSet, Sendable {
   public init(rawValue: UInt8) { self.rawValue = rawValue }
   /// Where a field or an address came from.
   public static let source = ContactParts(rawValue: 1)
+  /// Marks, of contacts, fields and addresses.
   public static let tags = ContactParts(rawValue: 2)
+  /// Custom properties, of contacts, fields and addresses.
   public static let properties = ContactParts(rawValue: 4)
   /// What differs between sources that know the same.
   public static let provenance: ContactParts = [.source, .tags, .properties]

@@ -10,6 +10,7 @@ public struct Members: Sendable, Hashable, ExpressibleByDictionaryLiteral, Rando
   }
   private var members: [Member] = []
 
+  /// No members.
   public init() {}
 
   /// Of a repeated name the first place and the last value count, as everywhere.
@@ -35,6 +36,7 @@ public struct Members: Sendable, Hashable, ExpressibleByDictionaryLiteral, Rando
     }
   }
 
+  /// In order.
   public var names: [String] { members.map(\.name) }
 
   private func index(of name: String) -> Int? { members.firstIndex { isSameText($0.name, name) } }

@@ -1,16 +1,25 @@
 /// A postal address of a contact. Every part may be missing, and the street may hold line breaks.
 public struct PostalAddress: Sendable, Hashable {
+  /// `home`, `work`.
   public var label: String?
+  /// May hold line breaks.
   public var street: String?
+  /// The town.
   public var city: String?
+  /// State or province.
   public var region: String?
+  /// The postal code, with its zeros.
   public var postal: String?
+  /// A name or a code, as the source has it.
   public var country: String?
   /// Identifier of the provider it came from.
   public var source: String?
+  /// In no order.
   public var tags: Set<String>
+  /// Custom properties.
   public var properties: Members
 
+  /// An address of these parts.
   public init(
     label: String? = nil, street: String? = nil, city: String? = nil, region: String? = nil, postal: String? = nil,
     country: String? = nil, source: String? = nil, tags: Set<String> = [], properties: Members = [:]

@@ -3,12 +3,17 @@
 /// Two values are equal if they are of one kind and their texts are the same bytes: `1.10` is not `1.1`, and `é` as one character is not
 /// `é` as two. The order of an object's members does not count.
 public enum Value: Sendable, Hashable {
+  /// `null`; a name without a value is no member at all.
   case null
+  /// `true` or `false`.
   case bool(Bool)
   /// Its spelling, a number of JSON (RFC 8259 section 6).
   case number(String)
+  /// Any text.
   case string(String)
+  /// Values in order.
   case array([Value])
+  /// Names and values, each name once.
   case object(Members)
 
   /// What stages call the text of a value: of a string, a number or `true` and `false`; nil for null, arrays and objects.

@@ -92,9 +92,12 @@ public struct ContactsProvider: DataProvider {
     self.contacts = contacts
   }
 
-  public func open() throws -> ProviderContent {
+  public func open() throws -> ProviderContent { .stream(try stream()) }
+
+  /// The contacts as text, for providers that are made of this one.
+  public func stream() throws -> ProviderStream {
     let contacts = ContactText(try contacts().makeIterator())
-    return .stream(ProviderStream { try contacts.fill($0) })
+    return ProviderStream { try contacts.fill($0) }
   }
 
   private final class ContactText: @unchecked Sendable {  // because its stream is used by one piece of work at a time

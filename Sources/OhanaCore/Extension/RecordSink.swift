@@ -30,6 +30,7 @@ public struct RenderedRecords: Sendable {
 
   package init(_ batch: RecordBatch) { self.batch = batch }
 
+  /// Records.
   public var count: Int { batch.outputCount }
   /// Of the text.
   public var byteCount: Int { batch.output.count }

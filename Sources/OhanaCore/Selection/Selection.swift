@@ -29,7 +29,9 @@ public final class Selection: Sendable {
 
   /// What is selected, in the order of selection.
   public var contacts: [Contact] { state.withLock { $0.contacts } }
+  /// How many are selected.
   public var count: Int { state.withLock { $0.contacts.count } }
+  /// Whether a contact of the same place, or content, is selected.
   public func contains(_ contact: Contact) -> Bool { state.withLock { $0.keys.contains(SelectionKey(contact)) } }
 
   /// Where the selected contacts were read, to be saved and given to ``reselect(_:among:)`` later.

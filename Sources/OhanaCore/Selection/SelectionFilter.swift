@@ -26,7 +26,9 @@ public struct SelectionView: Sendable {
   /// In the order of their selection.
   public let contacts: [Contact]
   let keys: Set<SelectionKey>
+  /// How many are selected.
   public var count: Int { contacts.count }
+  /// Whether a contact of the same place, or content, is selected.
   public func contains(_ contact: Contact) -> Bool { keys.contains(SelectionKey(contact)) }
 }
 
@@ -34,8 +36,11 @@ public struct SelectionView: Sendable {
 public struct SelectionChange: Sendable {
   /// Contacts were selected; otherwise deselected.
   public let isSelection: Bool
+  /// Those selected, or deselected, by it.
   public let contacts: [Contact]
+  /// Contacts selected before.
   public let countBefore: Int
+  /// Contacts selected since.
   public let countAfter: Int
 }
 

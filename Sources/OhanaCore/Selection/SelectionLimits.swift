@@ -14,6 +14,7 @@ public final class MaximumSelectionFilter: SelectionFilter {
   public let onExceeded = Signal<[Contact]>("maximum exceeded")
   /// Fires when the selection has shrunk from the maximum.
   public let onNoLongerReached = Signal<Void>("maximum no longer reached")
+  /// Fixed at the beginning.
   public let policy: Policy
   private let limit: Locked<Int>
 
@@ -59,6 +60,7 @@ public final class MinimumSelectionFilter: SelectionFilter {
   public let onNoLongerReached = Signal<Void>("minimum no longer reached")
   private let limit: Locked<Int>
 
+  /// - Parameter minimum: 0 refuses nothing.
   public init(_ minimum: Int) {
     precondition(minimum >= 0, "a minimum is not negative")
     limit = Locked(minimum)
