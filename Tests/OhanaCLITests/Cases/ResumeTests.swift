@@ -13,7 +13,8 @@ import Testing
 
   static let jobs = [
     Job(
-      name: "sort, dedupe and a tee into chunks", options: ["-o", "out-{n}.ndjson.gz", "--chunk-records", "3000", "--memory", "16M"],
+      name: "sort, dedupe and a tee into chunks",
+      options: ["-o", "out-{n}.ndjson.gz", "--chunk-records", "3000", "--memory", "16M", "--rejects", "bad.ndjson"],
       stages: "then dedupe --by email:email then tee side.ndjson then sort last,first".split(separator: " ").map(String.init)),
     Job(
       name: "CSV whose columns are met on the way", options: ["-o", "out.csv.gz", "--memory", "16M"],
@@ -95,7 +96,7 @@ import Testing
     let duration = Date().timeIntervalSince(began)
     let wanted = try outputs(workdir)
     for name in wanted.keys { try workdir.write(name, "old\n") }
-    let killed = try run(workdir, job, ["--resume"], kill: (SIGTERM, duration * 0.4))
+    let killed = try run(workdir, job, ["--resume"], kill: (SIGTERM, duration * 0.3))
     #expect(killed.status == 143)
     #expect(killed.err.contains("--resume goes on from record"), "\(killed.err)")
     for name in wanted.keys { #expect(try workdir.text(name) == "old\n") }
@@ -117,7 +118,7 @@ import Testing
     let duration = Date().timeIntervalSince(began)
     let wanted = try outputs(workdir)
     for name in wanted.keys { try workdir.write(name, "old\n") }
-    let killed = try run(workdir, job, ["--resume"], kill: (SIGINT, duration * 0.5))
+    let killed = try run(workdir, job, ["--resume"], kill: (SIGINT, duration * 0.25))
     #expect(killed.status == 130)
     for name in try outputs(workdir).keys { #expect(try workdir.text(name) == "old\n", "\(name)") }
     #expect(workdir.isTemporaryEmpty)

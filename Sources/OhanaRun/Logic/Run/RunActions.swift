@@ -89,7 +89,8 @@ public enum RunActions {
           try await context.dispatch(CountFailed(read: totals.read + totals.rejected, rejected: totals.rejected, reasons: totals.reasons))
         }
         await run.request.sink?.abort()
-        try? await run.outputs.publishRejects()
+        // A run that is gone on with still writes to them.
+        if !context.state.hasLeft { try? await run.outputs.publishRejects() }
         throw error
       }
     }
