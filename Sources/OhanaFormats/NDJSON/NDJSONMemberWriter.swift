@@ -19,30 +19,33 @@ struct NDJSONMemberWriter: Sendable {
   init(_ entries: [RecordLayout.Entry], source: NDJSONRenderer.Source, options: NDJSONRenderer.Options) throws {
     isNDJSON = source == .ndjson
     let names = NDJSONNameTable()
-    let root = Node()
+    var tree = NameTree()
     for entry in entries {
       let path = options.unflattens ? Self.path(entry.name) : [entry.name]
-      guard root.insert(path[...], slot: entry.slot, isList: options.lists.contains(entry.name)) else {
+      guard tree.insert(path, slot: entry.slot, isList: options.lists.contains(entry.name)) else {
         throw OhanaError(
           .usage, "name-conflict", field: String(decoding: entry.name, as: UTF8.self),
           "--unflatten would make one name of the output both a value and an object", fix: "rename or drop one of the two fields")
       }
     }
     var steps: [Step] = []
-    func add(_ node: Node) {
-      for child in node.children {
-        if child.children.isEmpty {
-          let (name, length) = names.add(child.name, opensObject: false)
-          steps.append(Step(action: child.isList ? .list : .field, slot: child.slot, name: name, nameLength: length))
-        } else {
-          let (name, length) = names.add(child.name, opensObject: true)
-          steps.append(Step(action: .open, name: name, nameLength: length))
-          add(child)
-          steps.append(Step(action: .close))
-        }
+    // What is still to be written of each open object, its next member last; -1 closes one.
+    var open = Array(tree.nodes[0].children.reversed())
+    while let number = open.popLast() {
+      guard number >= 0 else {
+        steps.append(Step(action: .close))
+        continue
+      }
+      let node = tree.nodes[number]
+      let (name, length) = names.add(node.name, opensObject: !node.children.isEmpty)
+      if node.children.isEmpty {
+        steps.append(Step(action: node.isList ? .list : .field, slot: node.slot, name: name, nameLength: length))
+      } else {
+        steps.append(Step(action: .open, name: name, nameLength: length))
+        open.append(-1)
+        open += node.children.reversed()
       }
     }
-    add(root)
     self.steps = steps
     self.names = names
   }
@@ -53,27 +56,31 @@ struct NDJSONMemberWriter: Sendable {
     return keys.contains { $0.isEmpty } ? [name] : keys
   }
 
-  private final class Node {
-    var name: [UInt8] = []
-    var slot = 0
-    var isList = false
-    var children: [Node] = []
+  /// Names as keys of objects within objects, in one list: the input decides how deep they go.
+  private struct NameTree {
+    struct Node {
+      var name: [UInt8] = []
+      var slot = 0
+      var isList = false
+      var children: [Int] = []
+    }
+    private(set) var nodes = [Node()]
 
     /// False if the name is taken by a value where an object is needed, or the other way round.
-    func insert(_ path: ArraySlice<[UInt8]>, slot: Int, isList: Bool) -> Bool {
-      let known = children.first { $0.name == path.first! }
-      if path.count == 1 {
-        guard known == nil else { return false }
-        let leaf = Node()
-        (leaf.name, leaf.slot, leaf.isList) = (path.first!, slot, isList)
-        children.append(leaf)
-        return true
+    mutating func insert(_ path: [[UInt8]], slot: Int, isList: Bool) -> Bool {
+      var place = 0
+      for (index, key) in path.enumerated() {
+        let isLeaf = index == path.count - 1
+        if let known = nodes[place].children.first(where: { nodes[$0].name == key }) {
+          if isLeaf || nodes[known].children.isEmpty { return false }
+          place = known
+          continue
+        }
+        nodes[place].children.append(nodes.count)
+        place = nodes.count
+        nodes.append(Node(name: key, slot: slot, isList: isList))
       }
-      if let known { return !known.children.isEmpty && known.insert(path.dropFirst(), slot: slot, isList: isList) }
-      let node = Node()
-      node.name = path.first!
-      children.append(node)
-      return node.insert(path.dropFirst(), slot: slot, isList: isList)
+      return true
     }
   }
 

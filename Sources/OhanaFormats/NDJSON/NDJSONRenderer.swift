@@ -24,6 +24,7 @@ public final class NDJSONRenderer: RecordRenderer {
     public var unflattens = false
     /// Names of fields whose text is cut at `;` into an array of strings (`--lists`). Text that is a JSON array is written as that.
     public var lists: Set<[UInt8]> = []
+    /// Columns as they are, unless told otherwise.
     public init(unflattens: Bool = false, lists: Set<[UInt8]> = []) { (self.unflattens, self.lists) = (unflattens, lists) }
   }
 
@@ -68,34 +69,19 @@ public final class NDJSONRenderer: RecordRenderer {
     var out = OutputCursor(batch.output)
     // Rows made of one record share its bytes, and take fewer themselves.
     out.reserve(batch.hasRows ? min(total, batch.arena.count) : total)
-    // Records that lie one behind the other with a line feed between are copied as one run; `end` is behind its last record.
-    var start = 0
-    var end = 0
+    var run = RecordRun(base)
     for index in 0..<count {
       let record = Int(selection[index])
       let span = records[record]
       if span.flags.contains(.repeatsKey) || !isAsIs && splicer.hasEdits(record, of: batch, span) {
-        if end > start { copy(base, start, end, to: &out) }
-        start = 0
-        end = 0
+        run.end(&out)
         try splicer.write(record, of: batch, to: &out)
         out.append(0x0a)
-        continue
+      } else {
+        run.add(span, to: &out)
       }
-      let offset = Int(span.offset)
-      if end == start || offset != end &+ 1 || base[end] != 0x0a {
-        if end > start { copy(base, start, end, to: &out) }
-        start = offset
-      }
-      end = offset &+ Int(span.length)
     }
-    if end > start { copy(base, start, end, to: &out) }
+    run.end(&out)
     out.finish()
-  }
-
-  @inline(__always)
-  private func copy(_ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int, to out: inout OutputCursor) {
-    out.append(base + start, end &- start)
-    out.append(0x0a)
   }
 }

@@ -137,6 +137,37 @@ import Testing
     #expect(result.lines.count == (stage == "sort a" ? 20 : 2))
   }
 
+  @Test(
+    "1,023 levels become columns on small stacks",
+    arguments: [
+      "convert", "sort z", "reverse", "stats", "drop PATH", "rename PATH=q", "tee t.csv", "set \"x = PATH\"", "dedupe --by z --keep last",
+    ])
+  func deepObjects(verb: String) throws {
+    let folder = try Workdir()
+    let depth = 1_023
+    let path = (1..<depth).map { "k\($0)" }.joined(separator: ".")
+    let keys = (1..<depth).map { "{\"k\($0)\":" }.joined()
+    try folder.write(
+      "a.ndjson",
+      (0..<3).map { "{\"z\":\($0)," + keys.dropFirst() + "\"x\($0)\"" + String(repeating: "}", count: depth - 1) + "\n" }.joined())
+    let words = verb.replacing("PATH", with: path)
+    let result = try folder.run([], shell: "ulimit -s 256; \"$OHANA\" \(words) a.ndjson --to csv")
+    #expect(result.status == 0, "\(result.err)")
+    #expect(verb == "stats" || result.lines.count == 4)
+    if verb == "convert" {
+      #expect(result.lines[0] == "z,\(path)")
+      #expect(result.lines[1] == "0,x0")
+    }
+  }
+
+  @Test("1,023 dots become objects on small stacks") func deepColumns() throws {
+    let folder = try Workdir()
+    try folder.write("a.csv", String(repeating: "a.", count: 1_022) + "a\n1\n")
+    let result = try folder.run([], shell: "ulimit -s 256; \"$OHANA\" convert a.csv --to ndjson --unflatten")
+    #expect(result.status == 0, "\(result.err)")
+    #expect(result.text == String(repeating: "{\"a\":", count: 1_023) + "\"1\"" + String(repeating: "}", count: 1_023) + "\n")
+  }
+
   @Test("a line of 100 MB is rejected without being held", .enabled(if: Measured.canMeasure, "needs GNU time")) func longLine() throws {
     let folder = try Workdir()
     try folder.write(

@@ -46,6 +46,32 @@ import Testing
       "conv-010: and back", ["a.csv": "name,p\nKim,p0;p1;2\nLee,\n"], ["convert", "a.csv", "--to", "ndjson", "--lists", "p"],
       out: "{\"name\":\"Kim\",\"p\":[\"p0\",\"p1\",\"2\"]}\n{\"name\":\"Lee\",\"p\":[]}\n"),
     ToolCase(
+      "--columns: a name in no header", ["a.csv": "name,city\nKim,Oslo\n"], ["convert", "a.csv", "-o", "b.csv", "--columns", "nme"],
+      status: 2, says: ["nme: --columns: no input has a field of this name; did you mean name?"], leavesNot: ["b.csv"]),
+    ToolCase(
+      "--columns: a name in no record", ["a.ndjson": "{\"name\":\"Kim\"}\n"], ["convert", "a.ndjson", "-o", "b.csv", "--columns", "nme"],
+      status: 2, says: ["nme: no record of the input has this field; did you mean name?"], leavesNot: ["b.csv"]),
+    ToolCase(
+      "--columns: a name of records that a stage drops", ["a.ndjson": "{\"n\":1,\"a\":{\"b\":2}}\n{\"n\":2}\n"],
+      ["run", "a.ndjson", "--to", "csv", "--columns", "a.b,n", "then", "filter", "n = 2"], out: "a.b,n\n,2\n"),
+    ToolCase(
+      "--columns: a key that holds a dot", ["a.ndjson": "{\"a\":{\"b.c\":1}}\n"],
+      ["convert", "a.ndjson", "--to", "csv", "--columns", "a.b.c"],
+      out: "a.b.c\n1\n"),
+    ToolCase(
+      "--columns: a name that a stage makes", ["a.ndjson": "{\"n\":\"x\"}\n"],
+      ["run", "a.ndjson", "--to", "csv", "--columns", "m,n", "then", "set", "m = upper(n)"], out: "m,n\nX,x\n"),
+    ToolCase(
+      "--columns and --optional", ["a.csv": "n\nx\n"], ["convert", "a.csv", "--to", "csv", "--columns", "m,n", "--optional", "m"],
+      out: "m,n\n,x\n"),
+    ToolCase(
+      "--columns is for CSV", ["a.csv": "n\nx\n"], ["convert", "a.csv", "--to", "ndjson", "--columns", "n"], status: 2, says: ["'keep'"]),
+    ToolCase(
+      "an empty file has no wrong names", ["a.csv": ""], ["require", "n", "a.csv"], out: "", says: ["a.csv: the file is empty"]),
+    ToolCase(
+      "diff is no table", ["a.csv": "n\nx\n"], ["diff", "a.csv", "a.csv", "--by", "n", "-o", "d.csv"], status: 2, says: ["NDJSON"],
+      leavesNot: ["d.csv"]),
+    ToolCase(
       "objects flatten to dotted columns",
       ["a.ndjson": "{\"id\":1,\"address\":{\"city\":\"Oslo\",\"geo\":{\"lat\":59.910}}}\n{\"id\":2}\n"],
       ["convert", "a.ndjson", "--to", "csv"], out: "id,address.city,address.geo.lat\n1,Oslo,59.910\n2,,\n"),

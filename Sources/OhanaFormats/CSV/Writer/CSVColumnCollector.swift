@@ -6,6 +6,7 @@ public import OhanaCore
 /// ``CSVRenderer`` writes a batch's rows with the columns known at its place in the stream; later ones make later rows wider, see
 /// ``CSVPadder``. Memory: the names. Cost: one comparison of the list of keys per batch, where all records are flat and nothing is edited.
 public final class CSVColumnCollector: Sendable {
+  /// What has been found; complete when the last batch has passed.
   public let table: CSVColumnTable
   private let layout: RecordLayout
   private let isMain: Bool
@@ -19,6 +20,7 @@ public final class CSVColumnCollector: Sendable {
     self.isMain = isMain
   }
 
+  /// To be put right behind the reader.
   public var steps: [StageStep] { [.row(CSVColumnLister(layout: layout)), .ordered(Merger(table, layout, isMain: isMain))] }
 
   private final class Merger: OrderedStage, Checkpointable, @unchecked Sendable {  // because batches pass one at a time

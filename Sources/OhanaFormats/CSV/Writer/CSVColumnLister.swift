@@ -50,22 +50,19 @@ final class CSVColumnLister: RowStage {
 
 /// What has been listed of one batch; one piece of work at a time.
 final class CSVListScratch: @unchecked Sendable {  // because the pool hands it to one piece of work at a time
-  private var root = CSVKeyNode(path: [])
+  private var tree = CSVKeyTree()
+  private var root: CSVKeyLevel { tree.levels[CSVKeyTree.top] }
   private var keyChildren: [Int] = []
   private var paths: [[[UInt8]]] = []
   private var batchNumber = 0
   private var flatNames: Set<[UInt8]> = []
   private var removed: [UInt32] = []
-  private var size = 0
 
   private func begin() {
     batchNumber += 1
     paths = []
     flatNames.removeAll(keepingCapacity: true)
-    if size > 4 * CSVColumnTable.maxColumns {  // odd input must not swell memory
-      root = CSVKeyNode(path: [])
-      size = 0
-    }
+    if tree.count > 4 * CSVColumnTable.maxColumns { tree = CSVKeyTree() }  // odd input must not swell memory
   }
 
   /// A layout that follows the source.
@@ -73,7 +70,8 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
     begin()
     let members = batch.members
     let base = UnsafePointer(batch.arena.base)
-    keyChildren = members.keys.map { key in key.withUnsafeBufferPointer { child(of: root, decoded: $0) } }
+    let root = root
+    keyChildren = members.keys.map { tree.child(of: root, decoded: $0) }
     let hasEdits = !layout.isSourceAsIs
     var pending = layout.entries.count
     var isAppended = [Bool](repeating: false, count: layout.entries.count)
@@ -98,10 +96,10 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
           }
         }
         if member.span.kind == .object {
-          listObject(member.span, root.node(below: child), base)
+          listObject(member.span, below: child, base)
         } else if root.children[child].mark != batchNumber {
           root.children[child].mark = batchNumber
-          list(root.children[child].path)
+          list([root.children[child].name])
         }
       }
       if hasEdits {
@@ -137,8 +135,7 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
       for (index, entry) in entries.enumerated() {
         let span = row[entry.slot]
         if span.kind == .object {
-          let place = entry.name.withUnsafeBufferPointer { child(of: root, decoded: $0) }
-          listObject(span, root.node(below: place), base)
+          listObject(span, below: tree.child(of: root, decoded: entry.name), base)
         } else if !isFlat[index], span.kind != .missing {
           isFlat[index] = true
           flatCount += 1
@@ -163,8 +160,7 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
 
   private func listRenamed(_ span: FieldSpan, _ name: [UInt8], _ base: UnsafePointer<UInt8>) {
     guard span.kind == .object else { return list([name]) }
-    let place = name.withUnsafeBufferPointer { child(of: root, decoded: $0) }
-    listObject(span, root.node(below: place), base)
+    listObject(span, below: tree.child(of: root, decoded: name), base)
   }
 
   private func list(_ path: [[UInt8]]) {
@@ -172,30 +168,16 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
     paths.append(path)
   }
 
-  private func listObject(_ span: FieldSpan, _ node: CSVKeyNode, _ base: UnsafePointer<UInt8>) {
-    var members = JSONMembers(of: span, in: base)
-    var place = 0
-    while let member = members.next() {
-      if !removed.isEmpty, removed.contains(member.value.key) { continue }
-      let child = node.child(member.rawKey(in: base), member.keyEncoding, hint: place) { _ in
-        size += 1
-        return -1
+  /// Lists what an object under a key of the record holds.
+  private func listObject(_ span: FieldSpan, below child: Int, _ base: UnsafePointer<UInt8>) {
+    var walk = CSVObjectWalk(span, at: tree.level(below: child, of: root), of: tree, in: base)
+    while let value = walk.next() {
+      if !removed.isEmpty, removed.contains(value.span.key) {
+        walk.skip()
+      } else if value.span.kind != .object, value.level.children[value.child].mark != batchNumber {
+        value.level.children[value.child].mark = batchNumber
+        list(tree.path(value.level, value.child))
       }
-      place = child + 1
-      if member.value.kind == .object {
-        listObject(member.value, node.node(below: child), base)
-      } else if node.children[child].mark != batchNumber {
-        node.children[child].mark = batchNumber
-        list(node.children[child].path)
-      }
-    }
-  }
-
-  /// A child by its decoded name: kept under that name as spelling, which is what unescaped keys have.
-  private func child(of node: CSVKeyNode, decoded name: UnsafeBufferPointer<UInt8>) -> Int {
-    node.child(name, .plain, hint: 0) { _ in
-      size += 1
-      return -1
     }
   }
 }

@@ -34,9 +34,11 @@ public final class CSVColumnTable: Checkpointable, Sendable {
     var names: [[UInt8]] = []
   }
 
+  /// More are an error that names `--columns`: a file that wide is a mistake as a rule.
   public static let maxColumns = 4_096
   private let state = Mutex(State())
 
+  /// Without columns.
   public init() {}
 
   /// The columns met so far.

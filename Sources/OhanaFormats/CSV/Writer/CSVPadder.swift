@@ -8,8 +8,10 @@ public import OhanaCore
 public struct CSVPadder {
   /// So many records in a row were written with so many columns.
   public struct Stretch: Sendable, Equatable {
+    /// Records of this width.
     public var records: Int
     public var width: Int
+    /// - Parameter width: in columns.
     public init(records: Int, width: Int) { (self.records, self.width) = (records, width) }
   }
 

@@ -85,6 +85,10 @@ public final class CSVRenderer: RecordRenderer {
     return StageTally()
   }
 
+  /// Columns of NDJSON records that so far have been given a value, or could have been by a record's keys. To be asked when nothing is being
+  /// written any more.
+  public var writtenColumns: Set<[UInt8]> { rows.withLock { $0.reduce(into: []) { $0.formUnion($1.metColumns) } } }
+
   private func withScratch(_ body: (CSVRendererScratch) -> Void) {
     let scratch = pool.withLock { $0.popLast() } ?? CSVRendererScratch()
     body(scratch)
@@ -132,32 +136,19 @@ public final class CSVRenderer: RecordRenderer {
     let count = batch.selectedCount
     var out = OutputCursor(batch.output)
     out.reserve(batch.arena.count)
-    // Records that lie one behind the other with an LF between are copied as one run.
-    var start = 0
-    var end = 0
+    var run = RecordRun(base)
     for index in 0..<count {
       let span = records[Int(selection[index])]
-      let offset = Int(span.offset)
-      guard span.flags.contains(.verbatim) else {
-        if end > start { copy(base, start, end, to: &out) }
-        (start, end) = (0, 0)
+      if span.flags.contains(.verbatim) {
+        run.add(span, to: &out)
+      } else {
+        run.end(&out)
+        let offset = Int(span.offset)
         rewrite(base, offset, offset &+ Int(span.length), dialect, columnCount, scratch, to: &out)
-        continue
       }
-      if end == start || offset != end &+ 1 || base[end] != 0x0a {
-        if end > start { copy(base, start, end, to: &out) }
-        start = offset
-      }
-      end = offset &+ Int(span.length)
     }
-    if end > start { copy(base, start, end, to: &out) }
+    run.end(&out)
     out.finish()
-  }
-
-  @inline(__always)
-  private func copy(_ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int, to out: inout OutputCursor) {
-    out.append(base + start, end &- start)
-    out.append(0x0a)
   }
 
   /// Reads a record's own bytes again and writes its cells.

@@ -7,15 +7,16 @@ final class CSVRowScratch: @unchecked Sendable {  // because the pool hands it t
   /// A record with its edits, as JSON.
   let edited = ByteBuffer()
   /// Top-level keys as spelled in the text, and decoded: `a\nb` may be either, and means two things.
-  private(set) var spelled = CSVKeyNode(path: [])
-  private(set) var decoded = CSVKeyNode(path: [])
-  private var size = 0
+  private(set) var spelled = CSVKeyTree()
+  private(set) var decoded = CSVKeyTree()
   private var columns: CSVColumns?
   /// Column of each key of the batch's member table, and where it stands below `decoded`.
   private(set) var keyColumns: [Int] = []
   private(set) var keyChildren: [Int] = []
   /// Column of each entry of an explicit layout.
   private(set) var entryColumns: [Int] = []
+  /// Names of columns that keys led to.
+  private(set) var metColumns: Set<[UInt8]> = []
   private let layout: RecordLayout
   /// A row whose values do not come in the order of the columns; all missing between two rows.
   private(set) var spans = UnsafeMutablePointer<FieldSpan>.allocate(capacity: 0)
@@ -33,10 +34,14 @@ final class CSVRowScratch: @unchecked Sendable {  // because the pool hands it t
 
   /// Prepares for a batch whose rows have these columns.
   func begin(_ batch: RecordBatch, _ columns: CSVColumns) {
-    if self.columns !== columns || size > 4 * CSVColumnTable.maxColumns {
-      spelled = CSVKeyNode(path: [])
-      decoded = CSVKeyNode(path: [])
-      size = 0
+    if self.columns !== columns || spelled.count + decoded.count > 4 * CSVColumnTable.maxColumns {
+      let number = { [unowned self] path in
+        guard let number = columns.number(of: CSVColumnList.name(path)) else { return -1 }
+        metColumns.insert(columns.names[number])
+        return number
+      }
+      spelled = CSVKeyTree(makeColumn: number)
+      decoded = CSVKeyTree(makeColumn: number)
       self.columns = columns
       if columns.count > width {
         spans.deallocate()
@@ -50,15 +55,7 @@ final class CSVRowScratch: @unchecked Sendable {  // because the pool hands it t
       entryColumns = layout.entries.map { columns.number(of: $0.name) ?? -1 }
     }
     keyColumns = batch.members.keys.map { columns.number(of: $0) ?? -1 }
-    keyChildren = batch.members.keys.map { key in key.withUnsafeBufferPointer { child(of: decoded, $0, .plain, hint: 0) } }
-  }
-
-  @inline(__always)
-  func child(of node: CSVKeyNode, _ raw: UnsafeBufferPointer<UInt8>, _ encoding: TextEncoding, hint: Int) -> Int {
-    node.child(raw, encoding, hint: hint) { path in
-      size += 1
-      return columns?.number(of: CSVColumnList.name(path)) ?? -1
-    }
+    keyChildren = batch.members.keys.map { decoded.child(of: decoded.levels[CSVKeyTree.top], decoded: $0) }
   }
 }
 
@@ -172,8 +169,9 @@ struct CSVRow {
         if span.kind == .missing { continue }
         let isWritten: Bool
         if span.kind == .object {
-          let child = layout.entries[index].name.withUnsafeBufferPointer { scratch.child(of: scratch.decoded, $0, .plain, hint: index) }
-          isWritten = try object(span, column: scratch.entryColumns[index], scratch.decoded, child, base, depth: 1)
+          let top = scratch.decoded.levels[CSVKeyTree.top]
+          let child = scratch.decoded.child(of: top, decoded: layout.entries[index].name, hint: index)
+          isWritten = try object(span, column: scratch.entryColumns[index], child, base)
         } else {
           isWritten = try value(span, column: scratch.entryColumns[index], base, depth: 1) { layout.entries[index].name }
         }
@@ -198,7 +196,7 @@ struct CSVRow {
         let key = Int(member.key)
         let isWritten =
           member.span.kind == .object
-          ? try object(member.span, column: scratch.keyColumns[key], scratch.decoded, scratch.keyChildren[key], base, depth: 1)
+          ? try object(member.span, column: scratch.keyColumns[key], scratch.keyChildren[key], base)
           : try value(member.span, column: scratch.keyColumns[key], base, depth: 1) { members.keys[key] }
         if !isWritten { return false }
       }
@@ -207,33 +205,33 @@ struct CSVRow {
     }
     // The record's own text: it has been sorted or spilled, or edited.
     let whole = FieldSpan(offset: UInt32(truncatingIfNeeded: JSONScanner.skipWhitespace(base, open)), length: 0, kind: .object)
-    if try !membersOf(whole, scratch.spelled, base, depth: 1) { return false }
+    if try !values(of: CSVObjectWalk(whole, at: scratch.spelled.levels[CSVKeyTree.top], of: scratch.spelled, in: base), base) {
+      return false
+    }
     end(base)
     return true
   }
 
-  private mutating func membersOf(_ span: FieldSpan, _ node: CSVKeyNode, _ base: UnsafePointer<UInt8>, depth: UInt16) throws -> Bool {
-    var members = JSONMembers(of: span, in: base)
-    var place = 0
-    while let member = members.next() {
-      let child = scratch.child(of: node, member.rawKey(in: base), member.keyEncoding, hint: place)
-      place = child + 1
-      let column = node.children[child].column
-      let isWritten =
-        member.value.kind == .object
-        ? try object(member.value, column: column, node, child, base, depth: depth)
-        : try value(member.value, column: column, base, depth: depth) { CSVColumnList.name(node.children[child].path) }
+  /// Writes what an object holds. Within it, an object becomes the columns of what it holds; where the user named a column just so, that
+  /// has the object's JSON text.
+  private mutating func values(of walk: consuming CSVObjectWalk, _ base: UnsafePointer<UInt8>) throws -> Bool {
+    while let value = walk.next() {
+      let column = value.level.children[value.child].column
+      if value.span.kind == .object, !isFixed || column < 0 { continue }
+      let isWritten = try self.value(value.span, column: column, base, depth: value.depth) {
+        CSVColumnList.name(walk.path(of: value))
+      }
       if !isWritten { return false }
     }
     return true
   }
 
-  /// An object becomes the columns of what it holds. Where the user named a column just so, that has the object's JSON text.
-  private mutating func object(
-    _ span: FieldSpan, column: Int, _ node: CSVKeyNode, _ child: Int, _ base: UnsafePointer<UInt8>, depth: UInt16
-  ) throws -> Bool {
-    if isFixed, column >= 0, try !value(span, column: column, base, depth: depth, name: { [] }) { return false }
-    return try membersOf(span, node.node(below: child), base, depth: depth + 1)
+  /// The same for a value of the record that is an object, at `child` among the decoded keys.
+  private mutating func object(_ span: FieldSpan, column: Int, _ child: Int, _ base: UnsafePointer<UInt8>) throws -> Bool {
+    if isFixed, column >= 0, try !value(span, column: column, base, depth: 1, name: { [] }) { return false }
+    let tree = scratch.decoded
+    let level = tree.level(below: child, of: tree.levels[CSVKeyTree.top])
+    return try values(of: CSVObjectWalk(span, at: level, of: tree, in: base, depth: 2), base)
   }
 
   /// Puts a value into its column. Returns false if it comes too late to be written at once.

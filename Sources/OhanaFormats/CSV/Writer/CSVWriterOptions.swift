@@ -1,13 +1,17 @@
 /// How CSV is written. The defaults are RFC 4180 with LF: comma, quotes only where needed, a header, no byte order mark.
 public struct CSVWriterOptions: Sendable, Equatable {
+  /// Between cells; one ASCII character.
   public var delimiter: UInt8
   /// Quote every cell that is not null.
   public var quotesAll = false
   /// End records with CR LF.
   public var endsWithCRLF = false
+  /// Each file begins with U+FEFF, for programs that tell UTF-8 by it.
   public var hasByteOrderMark = false
+  /// Each file begins with the names of the columns.
   public var hasHeader = true
 
+  /// - Parameter delimiter: one ASCII character, neither quote nor line end.
   public init(delimiter: UInt8 = UInt8(ascii: ",")) { self.delimiter = delimiter }
 
   /// A record's own bytes may be its output, as far as these options go.

@@ -53,7 +53,9 @@ struct RunPlanner: Sendable {
     let options = request.options
     let sourceFormat = probed.first?.format ?? .ndjson
     let unionColumns = Self.union(probed)
-    var schema = RecordSchema(columns: sourceFormat == .csv ? unionColumns : nil, optional: options.optional)
+    // Where there is no record and no header, no name is wrong.
+    let optional = probed.allSatisfy(\.isEmpty) ? .all : options.optional
+    var schema = RecordSchema(columns: sourceFormat == .csv ? unionColumns : nil, optional: optional)
     let hasSideOutputs = request.stages.contains { $0.opensOutput }
     if sourceFormat == .csv, sink.place != .nowhere || hasSideOutputs,
       hasSideOutputs || !Self.passesThrough(probed, columns: unionColumns, sink: sink, options: options)
@@ -92,6 +94,7 @@ struct RunPlanner: Sendable {
     let stages = try binder.bind(fused, to: &schema)
     let layout = schema.layout
     StageBinder.assignPayloads(stages, schema: schema, sinkLayout: layout)
+    if sink.place != .nowhere, let columns = options.columns { try Self.require(columns, of: sink, in: &schema) }
     let reserve = MemoryReserve(bytes: memory.reserveBytes)
     for stage in stages {
       stage.memory.bytes = memory.share(weight: stage.weight)
@@ -153,11 +156,36 @@ struct RunPlanner: Sendable {
     if ledgerPlace == stages.count { steps.append(.init(.ordered(ledger))) }
 
     // The writer.
-    steps += try writers.steps(sink, schema: schema, role: .main, collector: collector, columns: options.columns).map { .init($0) }
+    let writing = try writers.steps(sink, schema: schema, role: .main, collector: collector, columns: options.columns)
+    steps += writing.map { .init($0) }
+    if options.columns != nil, let read = found, case .row(let row)? = writing.first, let renderer = row as? CSVRenderer {
+      // A dotted column may have a value that no path of the reader leads to: keys may hold dots.
+      let fields = schema.sourceFields
+      found = {
+        let (found, names) = read()
+        let written = renderer.writtenColumns
+        return (zip(fields, found).map { $1 || written.contains($0.name.whole) }, names)
+      }
+    }
     return RunPlan(
       inputs: probed, stages: stages, schema: schema, memory: memory, threads: threads,
       pipeline: Pipeline(source: source, steps: steps, slotCount: schema.slotCount, inputCount: probed.count), ledger: ledger, sink: sink,
       sinkStep: steps.count - 1, outputs: outputs, found: found, collector: collector)
+  }
+
+  /// A column that the user named has to be somewhere in the input, or made by a stage, like any other field.
+  private static func require(_ columns: [[UInt8]], of sink: SinkPlan, in schema: inout RecordSchema) throws {
+    guard sink.format == .csv else {
+      throw OhanaError(
+        .usage, "needs-csv", "--columns is for CSV output", fix: "choose the fields of another format with the stage 'keep'")
+    }
+    schema.beginStage("--columns")
+    for column in columns {
+      let name = FieldName(unquoted: column)
+      // An element of an array has no column.
+      let hasIndex = name.path.contains { if case .index = $0 { true } else { false } }
+      _ = try schema.slot(reading: hasIndex ? FieldName(whole: column) : name)
+    }
   }
 
   private func source(
