@@ -13,6 +13,12 @@ struct ArgumentWords {
     defer { words = [] }
     return Array(words)
   }
+
+  /// - Throws: `usage` if a word is left.
+  func expectNoMore(after command: String) throws(OhanaError) {
+    guard let surplus = next else { return }
+    throw OhanaError(.usage, "surplus-argument", "'\(surplus)' is not expected behind 'ohana \(command)'", fix: "leave it out")
+  }
 }
 
 extension FilePath {
@@ -68,7 +74,8 @@ struct RunOptionParser {
     guard let option = RunOption.named(name) else {
       let known = RunOption.all.map(\.name) + extraOptions.map(\.name) + otherNames
       let near = NearMiss.best(for: name, among: known).map { "did you mean \($0)? " } ?? ""
-      throw OhanaError(.usage, "unknown-option", "there is no option \(word)", fix: near + "'ohana help run' lists them")
+      let file = word.bytes.starts(with: "--".utf8) ? "" : "; a file of this name goes behind '--'"
+      throw OhanaError(.usage, "unknown-option", "there is no option \(word)", fix: near + "'ohana help run' lists them" + file)
     }
     if !option.isRepeatable, !given.insert(option.name).inserted {
       throw OhanaError(.usage, "repeated-option", "\(option.name) is given twice", fix: "leave one of them out")

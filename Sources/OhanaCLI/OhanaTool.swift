@@ -24,7 +24,7 @@ enum OhanaTool {
   private static func run(verb: String, _ words: inout ArgumentWords) async throws -> Int32 {
     switch verb {
     case "help", "--help", "-h": return try HelpCommand.run(&words)
-    case "version", "--version", "-V": return VersionCommand.run()
+    case "version", "--version", "-V": return try VersionCommand.run(&words)
     default: break
     }
     // `ohana VERB --help` is `ohana help VERB`, wherever it stands in front of `--`.

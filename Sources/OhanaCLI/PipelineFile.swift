@@ -80,6 +80,13 @@ struct PipelineFile: Decodable {
       error.location = error.location ?? .init(path)
       throw error
     } catch let error as DecodingError {
+      if case .dataCorrupted(let context) = error, context.codingPath.isEmpty {
+        let fault = JSON5Fault(in: Array(head.bytes))
+        throw OhanaError(
+          .usage, "bad-pipeline", at: .init(path, line: fault?.line, byte: fault?.byte),
+          "a pipeline file is a JSON5 object, and here \(fault?.expected ?? "something in it is not JSON5")",
+          fix: "write { inputs: [\"FILE\"], stages: [\"STAGE ARGS\"] }, or leave out -f to read this file's records")
+      }
       throw OhanaError(.usage, "bad-pipeline", at: .init(path), explain(error), fix: "see 'ohana help run'")
     }
   }

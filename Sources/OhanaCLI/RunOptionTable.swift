@@ -98,6 +98,9 @@ extension RunOption {
       "--output", short: "-o", "OUTPUT", .output,
       "Where to write; .gz in the name compresses; {n} or {n:5} is the chunk number. Default: standard output."
     ) {
+      if $1.bytes.isEmpty {
+        throw OhanaError(.usage, "bad-value", "the name of the output is empty", fix: "name a file, or - for standard output")
+      }
       $0.output = $1
     },
     .init("--to", "FORMAT", .output, "Output format: ndjson, csv, tsv. Default: by the output's name, else the first input's format.") {
@@ -120,7 +123,7 @@ extension RunOption {
       $0.options.chunkRecords = try count("--chunk-records", $1, within: 1...Int.max)
     },
     .init("--overwrite", nil, .output, "Replace an existing output.") { request, _ in request.options.overwrite = true },
-    .init("--columns", "A,B,…", .output, "CSV output columns, instead of the union of all keys.") {
+    .init("--columns", "A,B,…", .output, "CSV output columns, instead of the union of all keys; each in the input or made by a stage.") {
       $0.options.columns = try ArgumentList.fields([text($1)], what: "--columns").map(\.whole)
     },
     .init("--out-delimiter", "C", .output, "CSV output delimiter: one character, or 'tab'.") {

@@ -9,10 +9,11 @@ extension OhanaError {
   ///   - fix: replaces the usual advice where the caller knows better.
   ///   - bytes: how many were to be written; told, with what is free, where the disk is full.
   public static func system(_ number: Int32, _ doing: String, _ path: FilePath, fix: String? = nil, bytes: Int = 0) -> OhanaError {
-    var error = system(number, doing, path, fix)
+    let isStandard = path == "-"
+    var error = system(number, doing, isStandard && doing == "write" ? "standard output" : path, fix)
     var disk = statvfs()
     let folder = fileStatus(path)?.isDirectory == true ? path : path.parent
-    if error.code == "disk-full", bytes > 0, folder.withCString({ statvfs($0, &disk) }) == 0 {
+    if error.code == "disk-full", bytes > 0, !isStandard, folder.withCString({ statvfs($0, &disk) }) == 0 {
       error.problem += " (\(bytes) bytes to write, \(Int(disk.f_bavail) * Int(disk.f_frsize)) free)"
     }
     return error

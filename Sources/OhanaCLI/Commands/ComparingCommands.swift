@@ -14,6 +14,11 @@ enum DiffCommand {
     let old = try InputResolver.resolve([inputs[0]])
     let new = try InputResolver.resolve([inputs[1]])
     parser.request.files = old + new
+    let to = parser.request.options.to
+    if to == .csv || to == .tsv || to == nil && parser.request.output.flatMap({ FormatSniffer.format(of: $0) }) == .csv {
+      throw OhanaError(
+        .usage, "needs-ndjson", "diff writes records within records, which need NDJSON", fix: "--to ndjson, or a .ndjson name")
+    }
     let stage = try DiffStage.parse(arguments: parser.extra["--by"].map { ["--by", $0] } ?? [], oldSources: 0..<old.count)
     parser.request.stages = [stage]
     if parser.request.output == nil, parser.request.options.to == nil { parser.request.options.to = .ndjson }

@@ -35,9 +35,10 @@ enum CheckCommand {
   static func report(_ books: RunBooks) -> [String] {
     var lines: [String] = []
     for input in books.inputs {
-      var parts = ["\(Quantity.grouped(input.read - input.rejected)) records"]
+      let whole = input.read - input.rejected
+      var parts = ["\(Quantity.grouped(whole)) record\(whole == 1 ? "" : "s")"]
       if input.rejected > 0 { parts.append("\(Quantity.grouped(input.rejected)) unreadable") }
-      if input.blankLines > 0 { parts.append("\(Quantity.grouped(input.blankLines)) blank lines") }
+      if input.blankLines > 0 { parts.append("\(Quantity.grouped(input.blankLines)) blank line\(input.blankLines == 1 ? "" : "s")") }
       for (code, count) in input.warnings.sorted(by: { $0.key < $1.key }) { parts.append("\(Quantity.grouped(count)) \(code)") }
       lines.append("\(input.name): " + parts.joined(separator: ", "))
       if let fault = input.fault { lines.append("  \(fault)") }

@@ -6,6 +6,7 @@ enum HelpCommand {
       Terminal.print(HelpText.overview)
       return 0
     }
+    try words.expectNoMore(after: "help \(topic)")
     if let verb = HelpText.verbs.first(where: { $0.name == topic }) {
       Terminal.print(HelpText.page(verb))
     } else if let entry = StageCatalog.entry(named: topic) {
@@ -26,7 +27,8 @@ enum HelpCommand {
 }
 
 enum VersionCommand {
-  static func run() -> Int32 {
+  static func run(_ words: inout ArgumentWords) throws -> Int32 {
+    try words.expectNoMore(after: "version")
     Terminal.print("ohana \(Version.current)")
     Terminal.print("phone number metadata \(PhoneNumbers.metadataVersion)")
     return 0

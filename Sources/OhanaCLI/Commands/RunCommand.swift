@@ -89,6 +89,11 @@ enum StageCommand {
     stageWords += positionals.prefix(own).map(\.text)
     parser.request.inputs = Array(positionals.dropFirst(own)) + inputs
     parser.request.stages = [try entry.parse(stageWords)]
+    if parser.request.inputs.isEmpty, parser.request.filesFrom == nil, let last = positionals.last {
+      throw OhanaError(
+        .usage, "no-input", "no input is named: '\(last)' belongs to the stage",
+        fix: "ohana \(entry.help.name) \(entry.help.usage) INPUT…")
+    }
     return parser.request
   }
 }
@@ -111,7 +116,11 @@ enum HeadCommand {
 
   static func run(_ words: inout ArgumentWords) async throws -> Int32 {
     var parser = try PlainCommand.parse(&words, extra: help, short: ["-n": "--records"])
-    parser.request.stages = [try RunCommand.stage(["limit", parser.extra["--records"] ?? "10"])]
+    let text = parser.extra["--records"] ?? "10"
+    guard let count = Quantity.count(text) else {
+      throw OhanaError(.usage, "bad-value", "-n '\(text)' is not a number of records", fix: "write a whole number of at least 0")
+    }
+    parser.request.stages = [LimitStage(count: count)]
     parser.request.options.quiet = true
     return try await RunCommand.run(parser.request)
   }

@@ -56,6 +56,9 @@ public struct InputResolver {
 
   private mutating func add(_ argument: FilePath, mayBePattern: Bool) throws(OhanaError) {
     if argument == "-" { return append(argument) }
+    if argument.bytes.isEmpty {
+      throw OhanaError(.usage, "no-input", "the name of an input is empty", fix: "a variable without a value stands in its place, perhaps")
+    }
     if let status = fileStatus(argument) {
       if status.isDirectory { try addFolder(argument) } else { append(argument) }
       return

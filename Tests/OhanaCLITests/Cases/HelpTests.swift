@@ -57,6 +57,12 @@ import Testing
     ToolCase(
       "a run option behind then", ["run", "a", "then", "sort", "n", "--memory", "1G"], status: 2,
       says: ["--memory", "in front of the first 'then'"]),
+    ToolCase(
+      "head speaks of its own option", ["a.csv": "a\n1\n"], ["head", "-n", "x", "a.csv"], status: 2,
+      error:
+        "-n 'x' is not a number of records; write a whole number of at least 0"),
+    ToolCase("a word behind version", ["version", "x"], status: 2, says: ["'x' is not expected behind 'ohana version'"]),
+    ToolCase("a word behind a topic", ["help", "run", "x"], status: 2, says: ["'x' is not expected behind 'ohana help run'"]),
     ToolCase("no command", [], status: 2),
     ToolCase("a value that is none", ["convert", "a", "--memory", "much"], status: 2, says: ["--memory", "256M"]),
     ToolCase("too little memory", ["convert", "a", "--memory", "1M"], status: 2, says: ["--memory"]),

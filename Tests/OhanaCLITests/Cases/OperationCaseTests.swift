@@ -60,7 +60,7 @@ import Testing
       leaves: ["o.csv": "name\n"]),
     ToolCase(
       "no input at all", old, ["sort", "name", "-o", "o.csv", "--overwrite"], status: 2,
-      error: "no input is named; name files, folders or patterns, or - for standard input", leaves: ["o.csv": "old\n"]),
+      error: "no input is named: 'name' belongs to the stage; ohana sort KEY,… INPUT…", leaves: ["o.csv": "old\n"]),
     ToolCase(
       "a list that names nothing", old.merging(["l.txt": "\n"]) { $1 }, ["convert", "--files-from", "l.txt", "-o", "o.csv", "--overwrite"],
       status: 4, leaves: ["o.csv": "old\n"]),

@@ -37,6 +37,18 @@ import Testing
       "a quote left open", with("{inputs:['a.ndjson'],stages:['filter \"n']}"), ["run", "-f", "p.json"], status: 2,
       says: ["p.json", "not closed"]),
     ToolCase("no JSON5", with("{inputs:"), ["run", "-f", "p.json"], status: 2, says: ["p.json", "JSON5"]),
+    ToolCase(
+      "a contact file in its place", ["a.csv": "name,city\nKim,Oslo\n"], ["run", "-f", "a.csv"], status: 2,
+      says: ["a.csv:1:1: ", "it does not begin with {", "leave out -f"]),
+    ToolCase(
+      "a comma left out", with("{\n  inputs: ['a.ndjson']\n  stages: [],\n}"), ["run", "-f", "p.json"], status: 2,
+      says: ["p.json:3:3: ", "a comma or a closing bracket is missing"]),
+    ToolCase(
+      "a text without quotes", with("{inputs: [a.ndjson]}"), ["run", "-f", "p.json"], status: 2,
+      says: ["p.json:1:11: ", "a text has no quotes"]),
+    ToolCase(
+      "something behind it", with("{inputs: ['a.ndjson'], /* , */ stages: [],} {"), ["run", "-f", "p.json"], status: 2,
+      says: ["p.json:1:45: ", "something follows the closing }"]),
     ToolCase("a wrong kind", with("{inputs:7}"), ["run", "-f", "p.json"], status: 2, says: ["p.json: inputs"]),
     ToolCase("no such file", data, ["run", "-f", "q.json"], status: 4, says: ["q.json"]),
     ToolCase("no inputs anywhere", with("{stages:['limit 1']}"), ["run", "-f", "p.json"], status: 2, says: ["no input"]),
