@@ -2,9 +2,12 @@
 ///
 /// `description` shows it for people: bytes that are not UTF-8, and control characters, as `\xNN`.
 public struct FilePath: Sendable, Hashable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
+  /// The name as the system has it: any bytes but NUL, in no particular encoding.
   public var bytes: [UInt8]
 
+  /// - Parameter bytes: taken as they are.
   public init(bytes: [UInt8]) { self.bytes = bytes }
+  /// The UTF-8 bytes of `text`.
   public init(_ text: String) { bytes = Array(text.utf8) }
   public init(stringLiteral value: String) { self.init(value) }
 
@@ -42,6 +45,7 @@ public struct FilePath: Sendable, Hashable, Comparable, CustomStringConvertible,
     return try result!.get()
   }
 
+  /// What stands behind the last `/`; the whole name where there is none.
   public var lastComponent: FilePath {
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return self }
     return FilePath(bytes: Array(bytes[(slash + 1)...]))
@@ -53,10 +57,12 @@ public struct FilePath: Sendable, Hashable, Comparable, CustomStringConvertible,
     return slash == 0 ? "/" : FilePath(bytes: Array(bytes[..<slash]))
   }
 
+  /// `name` in the folder of this name, with one `/` between.
   public func appending(_ name: FilePath) -> FilePath {
     bytes.last == UInt8(ascii: "/") ? FilePath(bytes: bytes + name.bytes) : FilePath(bytes: bytes + [UInt8(ascii: "/")] + name.bytes)
   }
 
+  /// Compares bytes: no case folding, no normalisation.
   public func hasSuffix(_ suffix: String) -> Bool { bytes.reversed().starts(with: suffix.utf8.reversed()) }
 }
 

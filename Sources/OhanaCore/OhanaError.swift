@@ -23,11 +23,14 @@ public struct OhanaError: Error, Sendable, Equatable, Codable, CustomStringConve
 
   /// A place in the decompressed input; lines and byte columns count from 1.
   public struct Location: Sendable, Equatable, Codable {
+    /// Name of the file or stream.
     public var source: FilePath
+    /// 1-based; nil where the whole file is meant.
     public var line: Int?
     /// 1-based byte column within the line.
     public var byte: Int?
 
+    /// - Parameter byte: 1-based, in bytes from the line's start.
     public init(_ source: FilePath, line: Int? = nil, byte: Int? = nil) {
       self.source = source
       self.line = line
@@ -35,15 +38,20 @@ public struct OhanaError: Error, Sendable, Equatable, Codable, CustomStringConve
     }
   }
 
+  /// The kind of trouble, and so the exit status.
   public var category: Category
   /// A stable, machine-readable word, for example `unknown-field` or `auth`.
   public var code: String
+  /// Where it happened; nil where no place in a file is to blame.
   public var location: Location?
+  /// Name of the field or column concerned.
   public var field: String?
+  /// What is wrong, as a sentence without full stop; never a contact's values.
   public var problem: String
   /// What the user can do about it; may be empty.
   public var fix: String
 
+  /// - Parameter fix: what to do about it; empty where nothing can be.
   public init(
     _ category: Category, _ code: String, at location: Location? = nil, field: String? = nil, _ problem: String, fix: String = ""
   ) {

@@ -2,6 +2,7 @@ public import OhanaCore
 
 /// All stages by name, for whoever reads them from words: the command line, pipeline files.
 public enum StageCatalog {
+  /// A stage by name: its help page, and what makes it of words.
   public struct Entry: Sendable {
     public let help: StageHelp
     private let parser: @Sendable ([String], _ depth: Int) throws -> any PlannedStage
@@ -58,6 +59,7 @@ public enum StageCatalog {
     }
   }
 
+  /// - Complexity: O(number of stages).
   public static func entry(named name: String) -> Entry? { all.first { $0.help.name == name } }
 
   /// The stage of words that begin with its name.

@@ -6,6 +6,7 @@
 ///
 /// Not thread-safe: it belongs to one queue at a time, and travels with its batch.
 public final class ByteBuffer: @unchecked Sendable {  // because it is handed over with its batch, never shared
+  /// Readable bytes behind the capacity, in bytes: a vector load may run over the end.
   public static let padding = 64
 
   /// First byte. Valid for `capacity + padding` bytes until the next append or reserve.
@@ -15,12 +16,14 @@ public final class ByteBuffer: @unchecked Sendable {  // because it is handed ov
   /// Bytes that fit without growing; `padding` more are allocated.
   @exclusivity(unchecked) public private(set) final var capacity: Int
 
+  /// - Parameter capacity: in bytes; nothing is allocated for 0.
   public init(capacity: Int = 0) {
     self.capacity = capacity
     storage = .allocate(capacity: capacity + Self.padding)
   }
   deinit { storage.deallocate() }
 
+  /// First byte. Changes whenever the buffer grows: fetch it again behind every append.
   @inlinable public final var base: UnsafeMutablePointer<UInt8> {
     @inline(__always) get { storage }
   }
@@ -30,6 +33,7 @@ public final class ByteBuffer: @unchecked Sendable {  // because it is handed ov
     @inline(__always) get { UnsafeBufferPointer(start: storage, count: count) }
   }
 
+  /// Empties the buffer and keeps its memory.
   @inlinable @inline(__always) public final func removeAll() { count = 0 }
 
   /// Makes room for `extra` more bytes; growth at least doubles, so appends are amortised O(1).
@@ -37,6 +41,7 @@ public final class ByteBuffer: @unchecked Sendable {  // because it is handed ov
     if count &+ extra > capacity { grow(to: count &+ extra) }
   }
 
+  /// Makes room for `needed` bytes in all, at least twice what there was, so that appending costs O(1) a byte.
   @inline(never) public final func grow(to needed: Int) {
     let target = max(needed, capacity * 2, 4096)
     let new = UnsafeMutablePointer<UInt8>.allocate(capacity: target + Self.padding)

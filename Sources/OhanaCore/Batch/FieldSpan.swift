@@ -2,9 +2,11 @@
 @frozen public enum ValueKind: UInt8, Sendable, BitwiseCopyable {
   /// The record has no such field. Zero, so that a zeroed table says "missing" everywhere.
   case missing = 0
+  /// JSON's own; the spans of the three hold no bytes.
   case null, `false`, `true`
   /// Spelled as in the source, `1.10` included.
   case number
+  /// Text between quotes, or a cell.
   case string
   /// Compact or source JSON text.
   case array, object
@@ -29,17 +31,22 @@
 /// | `array`, `object` | valid JSON text |
 /// | others | nothing |
 @frozen public struct FieldSpan: Sendable, BitwiseCopyable {
+  /// First byte in the arena.
   public var offset: UInt32
   /// In bytes.
   public var length: UInt32
   /// NDJSON, where `flags` has `inSource`: offset of the opening quote of the member's key. Stays when a stage overlays the value,
   /// so that a writer can splice the new value in.
   public var key: UInt32
+  /// What the bytes are.
   public var kind: ValueKind
+  /// How a string's bytes are to be decoded.
   public var encoding: TextEncoding
+  /// Where the value comes from.
   public var flags: Flags
   @usableFromInline var reserved: UInt8 = 0
 
+  /// Where a value comes from, and how it was found.
   @frozen public struct Flags: OptionSet, Sendable, BitwiseCopyable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -53,6 +60,7 @@
     @inlinable public static var element: Flags { Flags(rawValue: 8) }
   }
 
+  /// - Parameters offset, length: in bytes of the batch's arena.
   @inlinable public init(
     offset: UInt32 = 0, length: UInt32 = 0, key: UInt32 = 0, kind: ValueKind, encoding: TextEncoding = .plain, flags: Flags = []
   ) {
@@ -65,6 +73,7 @@
     reserved = 0
   }
 
+  /// The field is not there at all, which is not null.
   @inlinable public static var missing: FieldSpan { FieldSpan(kind: .missing) }
 
   /// Missing, null or `""`: what `require`, keys and sort treat alike.
@@ -75,13 +84,16 @@
 
 /// Where one record lies in its batch's arena.
 @frozen public struct RecordSpan: Sendable, BitwiseCopyable {
+  /// First byte in the arena.
   public var offset: UInt32
   /// In bytes, without byte order mark and line end.
   public var length: UInt32
+  /// What is known about the bytes.
   public var flags: Flags
   /// 0-based line of the record's first byte, counted from the batch's first line.
   public var line: UInt32
 
+  /// What is known about a record's bytes.
   @frozen public struct Flags: OptionSet, Sendable, BitwiseCopyable {
     public var rawValue: UInt32
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -93,6 +105,7 @@
     @inlinable public static var repeatsKey: Flags { Flags(rawValue: 4) }
   }
 
+  /// - Parameters offset, length: in bytes of the batch's arena, without the line end.
   @inlinable public init(offset: UInt32, length: UInt32, flags: Flags = [], line: UInt32 = 0) {
     self.offset = offset
     self.length = length

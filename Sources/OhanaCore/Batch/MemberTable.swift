@@ -5,26 +5,33 @@
 public final class MemberTable: @unchecked Sendable {  // because it is part of its batch
   @exclusivity(unchecked) @usableFromInline final var startStorage = Storage<UInt32>()
   @exclusivity(unchecked) @usableFromInline final var memberStorage = Storage<Member>()
+  /// Records entered; 0 where the reader was not asked for members.
   @exclusivity(unchecked) public final var recordCount = 0
+  /// Members of all records.
   @exclusivity(unchecked) public final var count = 0
   /// Decoded key texts by number.
   @exclusivity(unchecked) public final var keys: [[UInt8]] = []
   /// Keys under which an object or array was met: their values may need flattening.
   @exclusivity(unchecked) public final var keyHoldsNested: [Bool] = []
 
+  /// A member of a record: which key, and its value.
   @frozen public struct Member: Sendable, BitwiseCopyable {
     /// Number of the key in ``MemberTable/keys``.
     public var key: UInt32
     /// The value, as a ``FieldSpan`` of the batch's arena; `span.key` is the offset of the key's opening quote.
     public var span: FieldSpan
+    /// - Parameter key: index in ``MemberTable/keys``.
     @inlinable public init(key: UInt32, span: FieldSpan) { (self.key, self.span) = (key, span) }
   }
 
   init() {}
 
+  /// First member of each record, and behind the last record's: `recordCount + 1` entries.
   @inlinable public final var starts: UnsafeMutablePointer<UInt32> { startStorage.base }
+  /// `count` entries, record by record, in the order of the text.
   @inlinable public final var members: UnsafeMutablePointer<Member> { memberStorage.base }
 
+  /// Empties the table and keeps its memory.
   public final func removeAll() {
     recordCount = 0
     count = 0

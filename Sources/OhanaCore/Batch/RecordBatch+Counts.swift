@@ -32,11 +32,13 @@ public struct StageCounts: Sendable, Equatable, Codable {
   /// Time spent in the stage, all threads together.
   public var nanoseconds: UInt64 = 0
 
+  /// All zero.
   public init() {}
 
   /// in + made = out + dropped + merged.
   public var balances: Bool { input + tally.made == output + tally.dropped + tally.merged }
 
+  /// Adds count by count.
   public static func += (a: inout StageCounts, b: StageCounts) {
     a.input += b.input
     a.output += b.output

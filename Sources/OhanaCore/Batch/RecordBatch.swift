@@ -21,6 +21,7 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
 
   // MARK: Records
 
+  /// Records in the batch, selected or not.
   @exclusivity(unchecked) public final var recordCount = 0
   @exclusivity(unchecked) @usableFromInline final var recordStorage = Storage<RecordSpan>()
   @exclusivity(unchecked) @usableFromInline final var fieldStorage = Storage<FieldSpan>()
@@ -40,6 +41,7 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
 
   // MARK: All members (only where the plan asks for them)
 
+  /// Every member of every record, where the plan needs them; otherwise empty.
   public final let members = MemberTable()
 
   // MARK: Where it comes from
@@ -85,6 +87,7 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   public package(set) final var truncatedAt: Int?
   /// Per record that was restored from a spill or a sort: where it came from. Empty for batches straight from a reader.
   @exclusivity(unchecked) @usableFromInline final var originStorage = Storage<RecordOrigin>()
+  /// Records were restored from a spill or a sort, and each has an origin of its own.
   @exclusivity(unchecked) public final var hasOrigins = false
   /// A stage made records of others: see ``beginRows()``.
   @exclusivity(unchecked) public internal(set) final var hasRows = false
@@ -126,6 +129,7 @@ extension RecordBatch {
   @inlinable public final var records: UnsafeMutablePointer<RecordSpan> { @inline(__always) get { recordStorage.base } }
   /// Field table, row-major: slot `s` of record `r` is at `r * slotCount + s`.
   @inlinable public final var fields: UnsafeMutablePointer<FieldSpan> { @inline(__always) get { fieldStorage.base } }
+  /// Ascending indices of the selected records, `selectedCount` of them.
   @inlinable public final var selection: UnsafeMutablePointer<UInt32> { @inline(__always) get { selectionStorage.base } }
   /// Fingerprint of the key of `selection[i]`, for `i < selectedCount`; valid directly behind the row stage that wrote them.
   @inlinable public final var fingerprints: UnsafeMutablePointer<Fingerprint> { @inline(__always) get { fingerprintStorage.base } }
@@ -236,42 +240,66 @@ extension RecordBatch {
 
 /// A key's place in ``RecordBatch/keyBytes``.
 @frozen public struct KeySpan: Sendable, BitwiseCopyable {
+  /// First byte in ``RecordBatch/keyBytes``.
   public var offset: UInt32
+  /// In bytes.
   public var length: UInt32
+  /// - Parameters offset, length: in bytes of ``RecordBatch/keyBytes``.
   @inlinable public init(offset: UInt32, length: UInt32) { (self.offset, self.length) = (offset, length) }
 }
 
 /// Where a record was read: input and place among the records of that input, counted from 0.
 @frozen public struct RecordOrigin: Sendable, BitwiseCopyable {
+  /// Index of the input, from 0.
   public var source: UInt32
+  /// Place among the records of that input, from 0.
   public var ordinal: UInt64
+  /// - Parameter ordinal: from 0.
   @inlinable public init(source: UInt32, ordinal: UInt64) { (self.source, self.ordinal) = (source, ordinal) }
 }
 
 /// Stands for a key: 128 bits of XXH3. ``none`` stands for a key with a blank part, which equals nothing.
 @frozen public struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
+  /// Upper 64 bits.
   public var high: UInt64
+  /// Lower 64 bits.
   public var low: UInt64
+  /// - Parameters high, low: both 0 are ``none``.
   @inlinable public init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+  /// Of a key with a blank part: equals nothing.
   @inlinable public static var none: Fingerprint { Fingerprint(high: 0, low: 0) }
+  /// Whether it is ``none``.
   @inlinable public var isNone: Bool { high | low == 0 }
 }
 
 /// A record that could not be read.
 public struct Reject: Sendable, Equatable {
+  /// Why a record cannot be read; the raw value is what rejects and reports call it.
   public enum Reason: String, Sendable, Codable, CaseIterable {
+    /// The text breaks the grammar of RFC 8259.
     case invalidJSON = "invalid-json"
+    /// Valid JSON, but no object.
     case notAnObject = "not-an-object"
+    /// Bytes that are not UTF-8 (RFC 3629).
     case invalidUTF8 = "invalid-utf8"
+    /// `\uD800` to `\uDFFF` without its other half: no Unicode text.
     case loneSurrogate = "lone-surrogate"
+    /// More than 1,024 levels of arrays and objects.
     case tooDeep = "nesting-too-deep"
+    /// Longer than `--max-record`.
     case tooLong = "record-too-long"
+    /// Text between a cell's closing quote and the next delimiter.
     case textAfterQuote = "text-after-quote"
+    /// A cell's quote is open at the end of the input, or past `--max-record`.
     case unclosedQuote = "unclosed-quote"
+    /// More cells than columns, the surplus not empty.
     case tooManyCells = "too-many-cells"
+    /// Two members of the record would be written under one name.
     case keyCollision = "key-collision"
+    /// Bytes that the input's encoding has no character for.
     case invalidEncoding = "invalid-encoding"
   }
+  /// The first fault that was found.
   public var reason: Reason
   /// What is wrong, without any of the record's values.
   public var detail: String
@@ -288,6 +316,7 @@ public struct Reject: Sendable, Equatable {
   /// Index the record would have had among the batch's records: those before it have lower indices.
   public var before: Int
 
+  /// - Parameter line: 0-based, counted from the batch's first line, while `column` is 1-based.
   public init(reason: Reason, detail: String, line: Int, column: Int, offset: Int, length: Int, raw: [UInt8]?, before: Int) {
     self.reason = reason
     self.detail = detail
@@ -302,9 +331,11 @@ public struct Reject: Sendable, Equatable {
 
 /// A fault that cost nothing but is worth counting: a short CSV row.
 public struct Warning: Sendable, Equatable {
+  /// Short name of the kind, which counts are kept under.
   public var code: String
   /// 0-based line, counted from the batch's first line.
   public var line: Int
+  /// - Parameter line: 0-based, counted from the batch's first line.
   public init(code: String, line: Int) { (self.code, self.line) = (code, line) }
 }
 

@@ -9,8 +9,10 @@ public struct RecordPacker: Sendable {
   private let slots: [Int]
   private let needsBytes: Bool
 
+  /// Bytes of a packed record in front of its spans.
   public static let headerSize = 24
 
+  /// - Parameter payload: what of each record is packed; looked at now, so the planner has to have filled it in.
   public init(_ payload: RecordPayload) {
     slots = payload.slots
     needsBytes = payload.needsBytes

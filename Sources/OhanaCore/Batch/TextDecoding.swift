@@ -45,6 +45,7 @@ public enum TextDecoding {
     if next < end { out.append(next, count: end - next) }
   }
 
+  /// Appends a code point in UTF-8. - Precondition: it is a Unicode scalar value.
   @inlinable public static func appendUTF8(_ scalar: UInt32, to out: ByteBuffer) {
     switch scalar {
     case 0..<0x80: out.append(UInt8(truncatingIfNeeded: scalar))
@@ -84,6 +85,8 @@ extension RecordBatch {
     return decodedText(of: span, scratch: scratch)
   }
 
+  /// A field's text: its own bytes where they need no decoding, else decoded into `scratch`, whose earlier content goes. Valid until either
+  /// changes.
   @inline(never)
   public final func decodedText(of span: FieldSpan, scratch: ByteBuffer) -> UnsafeBufferPointer<UInt8> {
     scratch.removeAll()

@@ -31,12 +31,15 @@ public final class CheckpointWriter {
   /// - Parameter output: gets all bytes in order.
   public init(_ output: @escaping (UnsafeRawBufferPointer) throws -> Void) { self.output = output }
 
+  /// Eight bytes, little-endian, two's complement.
   public func put(_ number: Int) throws { try put(UInt64(bitPattern: Int64(number))) }
 
+  /// Eight bytes, little-endian.
   public func put(_ number: UInt64) throws {
     try withUnsafeBytes(of: number.littleEndian) { try put(raw: $0) }
   }
 
+  /// Written as the number 0 or 1.
   public func put(_ flag: Bool) throws { try put(flag ? 1 : 0) }
 
   /// Bytes with their number in front.
@@ -45,8 +48,11 @@ public final class CheckpointWriter {
     try put(raw: bytes)
   }
 
+  /// The number of bytes, then the bytes.
   public func put(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try put($0) } }
+  /// The UTF-8 bytes of `text`, as ``put(_:)-([UInt8])`` writes them.
   public func put(_ text: String) throws { try put(Array(text.utf8)) }
+  /// The content of a buffer, as ``put(_:)-([UInt8])`` writes it.
   public func put(_ buffer: ByteBuffer) throws { try put(UnsafeRawBufferPointer(buffer.bytes)) }
 
   /// A spill file as it is now. - Throws: `io` for a file that would not outlive the process.
@@ -65,6 +71,7 @@ public final class CheckpointWriter {
     buffer.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
   }
 
+  /// Hands on what is held back; to be called when all has been put.
   public func flush() throws {
     if buffer.count > 0 { try output(UnsafeRawBufferPointer(buffer.bytes)) }
     buffer.removeAll()
@@ -87,11 +94,14 @@ public final class CheckpointReader {
     self.input = input
   }
 
+  /// What every reading method throws where the saved state ends early or says what cannot be.
   public static let damaged = OhanaError(
     .locked, "damaged-checkpoint", "what an earlier run left to go on from cannot be read", fix: "run without --resume to start anew")
 
+  /// What ``CheckpointWriter/put(_:)-(Int)`` wrote.
   public func int() throws -> Int { Int(Int64(bitPattern: try uint64())) }
 
+  /// What ``CheckpointWriter/put(_:)-(UInt64)`` wrote.
   public func uint64() throws -> UInt64 {
     var number: UInt64 = 0
     try withUnsafeMutableBytes(of: &number) { try fill($0) }
@@ -105,8 +115,10 @@ public final class CheckpointReader {
     return number
   }
 
+  /// What ``CheckpointWriter/put(_:)-(Bool)`` wrote.
   public func bool() throws -> Bool { try int() != 0 }
 
+  /// What ``CheckpointWriter/put(_:)-([UInt8])`` wrote.
   public func bytes() throws -> [UInt8] {
     let count = try count(limit)
     var bytes = [UInt8](repeating: 0, count: count)
@@ -124,6 +136,7 @@ public final class CheckpointReader {
     buffer.count += count
   }
 
+  /// A spill file of the earlier process, found by number and size.
   public func file() throws -> any SpillFile { try spill.reopen(try int(), size: try count()) }
 
   /// Bytes whose number is known.

@@ -5,6 +5,7 @@ internal import CXXHash
 public final class XXH3Digest: @unchecked Sendable {  // because one piece of work at a time uses it
   private let state: OpaquePointer
 
+  /// The sum of no bytes.
   public init() {
     guard let state = XXH3_createState() else { preconditionFailure("no memory for a checksum") }
     self.state = state
@@ -12,11 +13,14 @@ public final class XXH3Digest: @unchecked Sendable {  // because one piece of wo
   }
   deinit { XXH3_freeState(state) }
 
+  /// Adds bytes; how they are cut does not matter.
   public func update(_ bytes: UnsafeRawBufferPointer) {
     if let start = bytes.baseAddress { XXH3_64bits_update(state, start, bytes.count) }
   }
+  /// The sum of all bytes so far; more may follow.
   public var value: UInt64 { XXH3_64bits_digest(state) }
 
+  /// The sum of these bytes alone.
   public static func value(of bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { XXH3_64bits($0.baseAddress, $0.count) } }
 }
 
@@ -24,6 +28,7 @@ public final class XXH3Digest: @unchecked Sendable {  // because one piece of wo
 public final class SHA256Digest {
   private let context: OpaquePointer
 
+  /// The digest of no bytes.
   public init() {
     guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
       preconditionFailure("the OpenSSL library cannot compute SHA-256")
@@ -32,6 +37,7 @@ public final class SHA256Digest {
   }
   deinit { EVP_MD_CTX_free(context) }
 
+  /// Adds bytes; how they are cut does not matter.
   public func update(_ bytes: UnsafeRawBufferPointer) { EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
 
   /// In hexadecimal. Called once.

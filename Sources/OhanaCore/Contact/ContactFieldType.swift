@@ -5,6 +5,7 @@
 /// another text than the first three counts as `other`; one without a type is no field. Addresses are `address`, `address_2` …, and what
 /// the list `addresses` holds.
 public enum ContactFieldType: String, Sendable, CaseIterable, Codable {
+  /// The types that a field of the list `fields` may have, beside addresses.
   case phone, email, url, other
   /// Not a field of the list `fields`, but something `require --type` can ask for.
   case address

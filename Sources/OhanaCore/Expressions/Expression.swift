@@ -94,8 +94,10 @@ public struct CompiledExpression: Sendable {
 public final class ExpressionScratchPool: Sendable {
   private let free = Mutex<[ExpressionScratch]>([])
 
+  /// Empty; a scratch is made for each piece of work that finds none free.
   public init() {}
 
+  /// Lends a scratch to `body`; it must not be kept. One lock when it is taken, one when it is put back.
   public func with<R>(_ body: (ExpressionScratch) throws(OhanaError) -> R) throws(OhanaError) -> R {
     let scratch = free.withLock { $0.popLast() } ?? ExpressionScratch()
     defer { free.withLock { $0.append(scratch) } }

@@ -19,6 +19,7 @@ public final class ExpressionScratch: @unchecked Sendable {  // because a pool l
   private var columns: [UnsafeMutablePointer<ExpressionValue>] = []
   private var rowLists: [UnsafeMutablePointer<UInt32>] = []
 
+  /// Memory is taken when it is first needed.
   public init() {}
   deinit {
     for column in columns { column.deallocate() }

@@ -3,32 +3,43 @@
 /// The bytes are decoded text for strings, the spelling of numbers, `true` and `false` for booleans, JSON text for arrays and objects, and
 /// nothing for null. Missing fields are null here. They stay valid until the end of the block of records that is being evaluated.
 @frozen public struct ExpressionValue: BitwiseCopyable {
+  /// First byte of the text, the number's spelling or the nested value's JSON.
   public var base: UnsafePointer<UInt8>
+  /// In bytes.
   public var length: UInt32
+  /// A string's bytes are decoded; `missing` never gets here, it is null.
   public var kind: ValueKind
 
+  /// - Precondition: the bytes outlive the value; at most 4 GiB.
   @inlinable public init(_ kind: ValueKind, _ base: UnsafePointer<UInt8>, count: Int) {
     self.base = base
     length = UInt32(truncatingIfNeeded: count)
     self.kind = kind
   }
 
+  /// - Precondition: the bytes outlive the value; at most 4 GiB.
   @inlinable public init(_ kind: ValueKind, _ bytes: UnsafeBufferPointer<UInt8>) {
     self.init(kind, bytes.baseAddress ?? Self.nothing, count: bytes.count)
   }
 
   @usableFromInline static var nothing: UnsafePointer<UInt8> { StaticString("").utf8Start }
 
+  /// SQL's null: neither true nor false, equal to nothing.
   @inlinable public static var null: ExpressionValue { ExpressionValue(.null, nothing, count: 0) }
+  /// Text of no bytes, which is not null.
   @inlinable public static var emptyText: ExpressionValue { ExpressionValue(.string, nothing, count: 0) }
+  /// SQL's true or false.
   @inlinable public static func bool(_ value: Bool) -> ExpressionValue {
     value
       ? ExpressionValue(.true, StaticString("true").utf8Start, count: 4)
       : ExpressionValue(.false, StaticString("false").utf8Start, count: 5)
   }
 
+  /// Bytes.
   @inlinable public var count: Int { Int(length) }
+  /// The text, the number's spelling or the nested value's JSON; valid as long as what it was made from.
   @inlinable public var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: base, count: Int(length)) }
+  /// Null or missing, which are one here.
   @inlinable public var isNull: Bool { kind.rawValue <= ValueKind.null.rawValue }
   @inlinable var isNested: Bool { kind.rawValue >= ValueKind.array.rawValue }
 }

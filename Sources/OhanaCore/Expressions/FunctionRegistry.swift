@@ -11,12 +11,14 @@ public struct ExpressionFunction: Sendable {
   public var summary: String
   /// A call, and what it gives as a literal.
   public var example: String
+  /// What it returns, for `ohana help functions`.
   public var result: String
   /// Numbers of arguments it takes.
   public var arity: ClosedRange<Int>
   /// Makes the body for one place where the function is called; constant arguments can be prepared, and refused, here.
   public var make: @Sendable (FunctionSite) throws(OhanaError) -> Body
 
+  /// A function of values alone: the same arguments, the same result.
   public init(
     _ name: String, _ usage: String, arity: ClosedRange<Int>, _ summary: String, example: String, result: String,
     make: @escaping @Sendable (FunctionSite) throws(OhanaError) -> Body
@@ -53,7 +55,9 @@ public struct FunctionSite {
 public struct FunctionFrame {
   /// Records in the block.
   public let count: Int
+  /// Arguments of this call.
   public let argumentCount: Int
+  /// Where results that are no part of an argument are put.
   public let scratch: ExpressionScratch
   /// To be filled with `count` values.
   public let out: UnsafeMutablePointer<ExpressionValue>
@@ -115,10 +119,12 @@ public struct FunctionRegistry: Sendable {
     return registry
   }()
 
+  /// Without functions.
   public init() {}
 
   /// Adds a function; it takes the place of one of the same name.
   public mutating func register(_ function: ExpressionFunction) { functions[function.name] = function }
+  /// Makes `name` call `function` too.
   public mutating func alias(_ name: String, of function: String) { aliases[name] = function }
 
   /// - Parameter name: in lower case.

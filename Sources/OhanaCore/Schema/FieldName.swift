@@ -3,7 +3,9 @@
 /// `phone`, `address.city`, `fields[0].value`; names with blanks, commas, dots or brackets to be taken whole in SQL's double quotes
 /// (`"Phone 1 - Value"`, a quote doubled). Letters of any script need no quotes. Names are case-sensitive.
 public struct FieldName: Sendable, Hashable, CustomStringConvertible {
+  /// One step of a path into a value.
   public enum Step: Sendable, Hashable {
+    /// Decoded name of an object's member.
     case key([UInt8])
     /// 0-based element of an array.
     case index(Int)

@@ -12,6 +12,7 @@ public enum NearMiss {
     return best?.name
   }
 
+  /// The same over texts.
   public static func best(for name: String, among candidates: [String]) -> String? {
     best(for: Array(name.utf8), among: candidates.map { Array($0.utf8) }).map { String(decoding: $0, as: UTF8.self) }
   }

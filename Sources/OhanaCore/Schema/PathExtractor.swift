@@ -12,6 +12,7 @@ public struct PathExtraction: Sendable {
 public struct PathExtractor: RowStage {
   private let extractions: [PathExtraction]
 
+  /// - Parameter extractions: carried out in this order, so that one may go on from what another found.
   public init(_ extractions: [PathExtraction]) { self.extractions = extractions }
 
   public func process(_ batch: RecordBatch) -> StageTally {

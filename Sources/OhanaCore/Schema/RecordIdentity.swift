@@ -7,6 +7,7 @@ extension RecordSchema {
   /// Big-endian, so that bytes compare as records follow one another. What a stage makes of a record is another one; a record without an
   /// identity (a stage made it of many) equals none.
   public struct Identity: Sendable {
+    /// Where each record's identity stands.
     public var slot: Int
     /// Tells apart what stages make: no two have the same one.
     public var stage: UInt32

@@ -6,6 +6,7 @@ extension RecordSchema {
     public var blanks: [Int] = []
     /// Values that the branch has in other slots.
     public var copies: [(from: Int, to: Int)] = []
+    /// Nothing bound yet.
     public init() {}
   }
 

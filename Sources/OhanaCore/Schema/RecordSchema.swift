@@ -3,11 +3,14 @@
 public struct RecordSchema: Sendable {
   /// One field the reader has to find. Its index in ``sourceFields`` is *not* its slot: see `slot`.
   public struct SourceField: Sendable {
+    /// As stages ask for it: looked up whole first, then as a path.
     public var name: FieldName
+    /// Where the reader puts the value.
     public var slot: Int
     /// A user named it, so that it has to exist somewhere in the input.
     public var mustExist: Bool
 
+    /// A field for a reader that is used without a schema.
     public init(name: FieldName, slot: Int, mustExist: Bool) {
       self.name = name
       self.slot = slot
@@ -17,9 +20,11 @@ public struct RecordSchema: Sendable {
 
   /// Columns of the inputs, where they are known before reading (CSV): the union, in input order. nil for NDJSON.
   public let columns: [[UInt8]]?
+  /// What stages have asked for so far; the reader gets the list when all are bound.
   public internal(set) var sourceFields: [SourceField] = []
   /// Slots given out so far.
   public internal(set) var slotCount = 0
+  /// How records are written at this point of the plan.
   public internal(set) var layout = RecordLayout(followsSource: true)
   /// Slots read by the stage being bound; the planner empties it between stages.
   public var slotsRead: Set<Int> = []
@@ -46,10 +51,13 @@ public struct RecordSchema: Sendable {
 
   /// Names that may be absent from the whole input (`--optional`).
   public enum OptionalFields: Sendable, Equatable {
+    /// Any name.
     case all
+    /// Just these, as ``FieldName/whole`` has them.
     case names(Set<[UInt8]>)
   }
 
+  /// - Parameter columns: of the inputs' headers; nil where names are known only from the records (NDJSON).
   public init(columns: [[UInt8]]?, optional: OptionalFields = .names([])) {
     self.columns = columns
     self.optional = optional

@@ -2,6 +2,7 @@
 ///
 /// `--opt value` and `--opt=value` are the same; `--` ends the options. A single dash starts no option, since expressions may.
 public struct StageArguments: Sendable {
+  /// Name of the stage, for messages.
   public let stage: String
   /// What is no option, in order.
   public private(set) var positionals: [String] = []
@@ -45,7 +46,9 @@ public struct StageArguments: Sendable {
     }
   }
 
+  /// - Parameter option: with its dashes, as in ``given``.
   public func has(_ option: String) -> Bool { given.contains { $0.name == option } }
+  /// The value of an option, the last where there are several; empty for a switch, nil where it is not given.
   public func value(_ option: String) -> String? { given.last { $0.name == option }?.value }
   /// Values of a repeatable option, in order.
   public func values(_ option: String) -> [String] { given.filter { $0.name == option }.map(\.value) }

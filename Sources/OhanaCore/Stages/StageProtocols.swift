@@ -33,6 +33,7 @@ public protocol DeferredStage: OrderedStage {
   func cancel()
 }
 
+/// What becomes of a batch that an ordered stage has seen.
 public enum OrderedOutcome: Sendable {
   /// The batch goes on to the next stage.
   case pass
@@ -44,23 +45,29 @@ public enum OrderedOutcome: Sendable {
 
 /// What a stage did to the number of records: in + made = out + dropped + merged.
 public struct StageTally: Sendable, Equatable, Codable {
+  /// Records that went in and do not come out.
   public var dropped = 0
+  /// Records that come out and were in no input.
   public var made = 0
+  /// Records that went into others.
   public var merged = 0
   /// What the stage has to tell beside the books, as ``PlannedStage/noteReason`` says.
   public var noted = 0
+  /// Counts of one batch, or of all so far.
   @inlinable public init(dropped: Int = 0, made: Int = 0, merged: Int = 0, noted: Int = 0) {
     self.dropped = dropped
     self.made = made
     self.merged = merged
     self.noted = noted
   }
+  /// Adds count by count.
   public static func += (a: inout StageTally, b: StageTally) {
     a.dropped += b.dropped
     a.made += b.made
     a.merged += b.merged
     a.noted += b.noted
   }
+  /// What came between `b` and `a`.
   public static func - (a: StageTally, b: StageTally) -> StageTally {
     StageTally(dropped: a.dropped - b.dropped, made: a.made - b.made, merged: a.merged - b.merged, noted: a.noted - b.noted)
   }
@@ -68,7 +75,9 @@ public struct StageTally: Sendable, Equatable, Codable {
 
 /// One step that a planned stage becomes. Neighbouring row steps, also of different stages, are fused.
 public enum StageStep: Sendable {
+  /// Any batch, any thread, any order.
   case row(any RowStage)
+  /// One batch at a time, in stream order.
   case ordered(any OrderedStage)
 }
 
@@ -118,6 +127,7 @@ public struct StageContext: Sendable {
   public var payload: RecordPayload
   /// Runs pieces of work beside the pipeline, within `--threads`.
   public var pool: any WorkPool
+  /// What the run's options say that stages look at.
   public var settings: StageSettings
   /// Opens an output beside the main one (`tee FILE`, `--duplicates FILE`) for records of the schema's layout at this point.
   public var openOutput: @Sendable (FilePath, RecordSchema) throws -> [StageStep]
@@ -125,6 +135,7 @@ public struct StageContext: Sendable {
   /// only column where `fields` is nil.
   public var readList: @Sendable (FilePath, [FieldName]?, (RecordBatch) throws -> Void) throws -> Void
 
+  /// For the planner, and for tests that run a stage alone.
   public init(
     spill: any SpillStore, memory: MemoryShare, payload: RecordPayload, pool: any WorkPool, settings: StageSettings,
     openOutput: @escaping @Sendable (FilePath, RecordSchema) throws -> [StageStep],
@@ -148,17 +159,21 @@ public struct StageSettings: Sendable, Equatable {
   public var seed: UInt64 = 0
   /// Seed of the fingerprints: random per run.
   public var fingerprintSeed: UInt64 = 0
+  /// Pieces of work that may run at once (`--threads`).
   public var threads = 1
   /// Names of the inputs, by ``RecordBatch/source``.
   public var sources: [FilePath] = []
+  /// The settings of a run without options.
   public init() {}
 }
 
 /// A number of bytes that is known only after planning.
 public final class MemoryShare: @unchecked Sendable {  // because it is written before the run begins and only read after
+  /// May be used for as long as the run lasts.
   public var bytes: Int
   /// Where more may be had while nobody else has taken it; nil where the share is all there is.
   public var reserve: MemoryReserve?
+  /// - Parameter bytes: what holds until the planner says otherwise.
   public init(bytes: Int = 32 << 20) { self.bytes = bytes }
 }
 
@@ -167,6 +182,7 @@ public final class MemoryShare: @unchecked Sendable {  // because it is written 
 public final class MemoryReserve: Sendable {
   private let left: Mutex<Int>
 
+  /// - Parameter bytes: what there is to give out.
   public init(bytes: Int) { left = Mutex(bytes) }
 
   /// Takes `bytes`, all of them or none.
@@ -190,6 +206,7 @@ public final class RecordPayload: @unchecked Sendable {  // because it is writte
   public var needsBytes = true
   /// Source and ordinal are needed.
   public var needsOrigin = false
+  /// A payload of all bytes and no slot, until the planner fills it in.
   public init() {}
 }
 
@@ -197,6 +214,7 @@ public final class RecordPayload: @unchecked Sendable {  // because it is writte
 public protocol WorkPool: AnyObject, Sendable {
   /// Pieces of work that may run at once.
   var width: Int { get }
+  /// Begins `work` on some thread as soon as one is free.
   func submit(_ work: @escaping @Sendable () -> Void)
 }
 

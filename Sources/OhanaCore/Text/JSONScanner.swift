@@ -43,6 +43,13 @@ public enum JSONScanner {
     return index
   }
 
+  /// Offset of what follows a member or element that ends at `start`: the next one, or the closing bracket.
+  @inlinable @inline(__always)
+  static func skipComma(_ text: UnsafePointer<UInt8>, _ start: Int) -> Int {
+    let index = skipWhitespace(text, start)
+    return text[index] == UInt8(ascii: ",") ? skipWhitespace(text, index &+ 1) : index
+  }
+
   /// Offset behind the closing quote of the string whose opening quote is at `quote`, and whether it holds an escape.
   @inlinable @inline(__always)
   public static func endOfString(_ text: UnsafePointer<UInt8>, _ quote: Int) -> (end: Int, hasEscape: Bool) {
@@ -178,9 +185,11 @@ public struct JSONMembers {
   /// - Parameter span: a value of kind `object`.
   @inlinable public init(of span: FieldSpan, in text: UnsafePointer<UInt8>) { self.init(in: text, at: Int(span.offset)) }
 
+  /// The next member; nil behind the last.
+  ///
+  /// - Complexity: O(bytes of the member).
   @inlinable public mutating func next() -> JSONMember? {
-    var index = JSONScanner.skipWhitespace(text, position)
-    if text[index] == UInt8(ascii: ",") { index = JSONScanner.skipWhitespace(text, index &+ 1) }
+    let index = JSONScanner.skipComma(text, position)
     guard text[index] == UInt8(ascii: "\"") else {
       position = index
       return nil
@@ -209,9 +218,11 @@ public struct JSONElements {
   /// - Parameter span: a value of kind `array`.
   @inlinable public init(of span: FieldSpan, in text: UnsafePointer<UInt8>) { self.init(in: text, at: Int(span.offset)) }
 
+  /// The next element; nil behind the last.
+  ///
+  /// - Complexity: O(bytes of the element).
   @inlinable public mutating func next() -> FieldSpan? {
-    var index = JSONScanner.skipWhitespace(text, position)
-    if text[index] == UInt8(ascii: ",") { index = JSONScanner.skipWhitespace(text, index &+ 1) }
+    let index = JSONScanner.skipComma(text, position)
     guard text[index] != UInt8(ascii: "]") else {
       position = index
       return nil

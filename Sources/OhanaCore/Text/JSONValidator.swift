@@ -1,10 +1,13 @@
 /// What is wrong with a JSON text, and where.
 public struct JSONFault: Sendable, Equatable {
+  /// The kinds of fault.
   public enum Reason: Sendable {
+    /// Against the grammar of RFC 8259; bytes that are not UTF-8; half a surrogate pair; too many levels.
     case syntax, invalidUTF8, loneSurrogate, tooDeep
     /// One whole value, and something that is no white space behind it.
     case textAfterValue
   }
+  /// Its kind.
   public var reason: Reason
   /// 0-based offset of the first byte at which no valid JSON text can go on; for bad UTF-8 and lone surrogates the first byte of the
   /// sequence or escape at fault. Equal to the length where the text ends too early.
@@ -12,6 +15,7 @@ public struct JSONFault: Sendable, Equatable {
   /// What was expected or met, without anything of the text itself.
   public var detail: StaticString
 
+  /// - Parameter offset: of the first byte at which no valid text could go on.
   public init(reason: Reason, offset: Int, detail: StaticString) { (self.reason, self.offset, self.detail) = (reason, offset, detail) }
 
   /// Details do not count.
@@ -28,6 +32,7 @@ public struct JSONValidator {
   /// An escape such as `\uD800` without its other half has no UTF-8 form.
   public var allowsLoneSurrogates: Bool
 
+  /// - Parameters maxDepth: levels of arrays and objects. `allowsLoneSurrogates`: RFC 8259 section 8.2 leaves them to the reader.
   public init(maxDepth: Int = 1_024, allowsLoneSurrogates: Bool = false) {
     self.maxDepth = maxDepth
     self.allowsLoneSurrogates = allowsLoneSurrogates

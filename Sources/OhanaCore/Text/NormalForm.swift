@@ -4,6 +4,7 @@ public enum NormalForm: Sendable, Hashable {
   case key(EqualityKind)
   /// White space trimmed and its runs made one blank.
   case space
+  /// Unicode's composed forms (UAX 15); full case mapping without locale.
   case nfc, nfkc, lower, upper
 
   /// Every form's word, for help and messages.

@@ -16,6 +16,7 @@ public final class TextScratch: @unchecked Sendable {  // because it belongs to 
   /// Made where it is needed first.
   private(set) final lazy var phones = PhoneMemo()
 
+  /// Memory is taken when it is first needed.
   public init() {}
 
   typealias Transform = (UnsafePointer<UInt16>?, Int32, UnsafeMutablePointer<UInt16>?, Int32) -> Int32

@@ -4,7 +4,9 @@ public import OhanaCore
 public struct FlowCounts: Sendable, Equatable, Codable {
   /// What entered and left one step, of one input's records.
   public struct Passage: Sendable, Equatable, Codable {
+    /// The input's records that went into the step.
     public var input = 0
+    /// The input's records that came out of it.
     public var output = 0
   }
   /// By index of ``Pipeline/steps``.

@@ -2,7 +2,9 @@ public import OhanaCore
 
 /// A source and the steps behind it; the last one is a sink's ordered half, which consumes what it gets.
 public struct Pipeline: Sendable {
+  /// A step, and what the engine has to know of its stage.
   public struct Step: Sendable {
+    /// The work.
     public var step: StageStep
     /// Index of the stage the step belongs to; nil for steps of the reader and the sink.
     public var stage: Int?
@@ -15,6 +17,8 @@ public struct Pipeline: Sendable {
     /// A batch that the step consumes goes on without its records: what it carries beside them is wanted by a later step.
     public var forwardsConsumed = false
 
+    /// - Parameters stage: index of the planned stage; nil for readers, writers and the like. `isCounted`: its records appear in the books.
+    ///   `stopsReading`: it may end the run early.
     public init(_ step: StageStep, stage: Int? = nil, isCounted: Bool = true, stopsReading: Bool = true) {
       self.step = step
       self.stage = stage
@@ -23,12 +27,16 @@ public struct Pipeline: Sendable {
     }
   }
 
+  /// Where batches come from.
   public var source: any BatchSource
+  /// In stream order; neighbours of the kind `row` run as one.
   public var steps: [Step]
+  /// Slots of each record in every batch.
   public var slotCount: Int
   /// Inputs the source reads from.
   public var inputCount: Int
 
+  /// - Parameters slotCount: of each record in every batch. `inputCount`: how many inputs the source reads, for counts by input.
   public init(source: any BatchSource, steps: [Step], slotCount: Int, inputCount: Int = 1) {
     self.source = source
     self.inputCount = inputCount

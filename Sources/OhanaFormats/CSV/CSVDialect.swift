@@ -24,6 +24,7 @@ public struct CSVDialect: Sendable, Equatable {
     case pad
   }
 
+  /// What ends a record.
   public enum LineEnd: Sendable {
     /// LF; a CR before it belongs to the line end.
     case lineFeed
@@ -41,7 +42,9 @@ public struct CSVDialect: Sendable, Equatable {
   public var nulls: [[UInt8]] = []
   /// Unquoted cells that are JSON numbers, `true` or `false` become such values.
   public var infersKinds = false
+  /// Where the names of the columns come from.
   public var header = HeaderMode.firstRecord
+  /// What becomes of rows with more cells than columns.
   public var ragged = Ragged.strict
   /// nil: told from the first 64 KiB.
   public var lineEnd: LineEnd?
@@ -50,6 +53,7 @@ public struct CSVDialect: Sendable, Equatable {
   /// Records are not UTF-8 because a converter could not read them: the reject's reason says so.
   public var isTranscoded = false
 
+  /// RFC 4180: comma, double quotes, a header.
   public init() {}
 
   /// Comma and `"`: what our writer writes by default, so that a record's own bytes may be its output.

@@ -13,6 +13,7 @@ public final class TranscodingByteStream: ByteStream, @unchecked Sendable {  // 
   private var start = 0
   private var hasEnded = false
 
+  /// - Parameter encoding: of the bytes that `stream` gives.
   public init(_ stream: any ByteStream, from encoding: InputEncoding) {
     guard let converter = ohana_icu_converter_open(encoding.name) else { preconditionFailure("the encoding was looked up before") }
     self.stream = stream

@@ -10,6 +10,7 @@ public final class BlockCompressor: @unchecked Sendable {  // because one piece 
 
   private let encoder: any FragmentEncoder
 
+  /// - Parameter level: what it says about the codec counts too.
   public init(_ level: CompressionLevel) {
     switch (level.codec, level.level) {
     case (.zlib, let level): encoder = ZlibFragmentEncoder(level: Int32(level))

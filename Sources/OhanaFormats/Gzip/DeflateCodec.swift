@@ -20,7 +20,9 @@ public enum DeflateCodec: String, Sendable, Codable, CaseIterable {
 /// | 3 … 9 | libdeflate's level 1 … 7 | zlib's |
 /// | 10 … 12 | libdeflate's level 8 … 10 | – |
 public struct CompressionLevel: Sendable, Hashable {
+  /// The library that makes it.
   public let codec: DeflateCodec
+  /// As `--level` counts.
   public let level: Int
 
   /// ISA-L's level 1.

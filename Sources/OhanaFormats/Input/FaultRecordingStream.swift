@@ -22,6 +22,7 @@ public final class FaultRecordingStream: ByteStream, Checkpointable, @unchecked 
   private let stream: any ByteStream
   public private(set) var fault: OhanaError?
 
+  /// Takes over `stream`: nobody else may read from it.
   public init(_ stream: any ByteStream) { self.stream = stream }
 
   public var inputBytesRead: Int { stream.inputBytesRead }

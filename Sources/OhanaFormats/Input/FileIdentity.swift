@@ -2,7 +2,9 @@ public import OhanaCore
 
 /// Which file it is, whatever its names: device and inode.
 public struct FileIdentity: Hashable, Sendable {
+  /// `st_dev`.
   public let device: UInt64
+  /// `st_ino`.
   public let inode: UInt64
 
   /// - Parameter status: of the file itself, links followed.

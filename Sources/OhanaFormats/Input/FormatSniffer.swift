@@ -2,6 +2,7 @@ public import OhanaCore
 
 /// A record format by name.
 public enum RecordFormat: String, Sendable, Codable, CaseIterable {
+  /// JSON objects, a line each or in an array; cells with any delimiter.
   case ndjson, csv
 }
 
@@ -9,13 +10,17 @@ public enum RecordFormat: String, Sendable, Codable, CaseIterable {
 public enum FormatSniffer {
   /// Why an input cannot be read as any format there is a reader for.
   public enum Unreadable: String, Sendable {
+    /// The raw value is what messages call it.
     case vCard = "vCard", ldif = "LDIF", xml = "XML", parquet = "Parquet", zip = "a zip archive", zstd = "Zstandard", bzip2 = "bzip2", xz =
       "xz"
   }
+  /// What the first bytes and the name say.
   public enum Verdict: Sendable, Equatable {
+    /// There is a reader for it.
     case format(RecordFormat)
     /// Nothing but white space, and a name that says nothing.
     case empty
+    /// It is plainly something else.
     case unreadable(Unreadable)
   }
 

@@ -2,7 +2,9 @@ public import OhanaCore
 
 /// How the bytes of a file are packed. Told by content, never by name.
 public enum ByteCompression: String, Sendable, Codable {
+  /// The bytes are the text.
   case none
+  /// RFC 1952, any number of members.
   case gzip = "gz"
 }
 
@@ -27,6 +29,7 @@ public func openByteStream(_ path: FilePath, codec: DeflateCodec = .fast) throws
 public struct OpenedByteStream: Sendable {
   /// The decompressed bytes.
   public var stream: any ByteStream
+  /// Told by content, whatever the name says.
   public var compression: ByteCompression
   /// Size in bytes of the file as it lies on disk; nil for pipes and devices.
   public var fileSize: Int?

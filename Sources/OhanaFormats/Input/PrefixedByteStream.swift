@@ -6,6 +6,7 @@ public final class PrefixedByteStream: ByteStream, Checkpointable, @unchecked Se
   private var start = 0
   private let rest: any ByteStream
 
+  /// - Parameter head: bytes that were read from `rest` before; taken over.
   public init(_ head: ByteBuffer, then rest: any ByteStream) {
     self.head = head
     self.rest = rest

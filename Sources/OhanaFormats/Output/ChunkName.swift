@@ -6,6 +6,7 @@ public struct ChunkName: Sendable, Equatable {
   private let digits: Int
   private let tail: [UInt8]
 
+  /// As it was given, with its `{n}`.
   public let pattern: FilePath
 
   /// - Returns: nil if `pattern` holds no placeholder.

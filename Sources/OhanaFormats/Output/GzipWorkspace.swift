@@ -3,6 +3,7 @@ internal import Synchronization
 
 /// What gzip outputs of one level share: the threads that compress, and memory that goes from block to block.
 public final class GzipWorkspace: Sendable {
+  /// What it can be used for: memory of one level does not serve another.
   public let level: CompressionLevel
   let pool: any WorkPool
   /// Blocks of one output under way at once.

@@ -6,6 +6,7 @@ public import OhanaCore
 /// compresses; failures of their writing surface at the next ``write(_:)`` or at the end. `write`, `finish` and `discard` come from one
 /// piece of work at a time.
 public final class OutputFile: Sendable {
+  /// Where the bytes go, and how they get there.
   public let target: OutputTarget
   private let gzip: GzipPipeline?
 
@@ -15,6 +16,7 @@ public final class OutputFile: Sendable {
     gzip = workspace.map { GzipPipeline($0) { bytes throws(OhanaError) in try target.write(bytes) } }
   }
 
+  /// The name under which it is published.
   public var path: FilePath { target.path }
 
   /// Adds bytes, which are the caller's again when it returns. Waits for the disk or pipe, or for a block that another thread is

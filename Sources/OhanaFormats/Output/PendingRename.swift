@@ -4,10 +4,14 @@ public import OhanaCore
 public struct PendingRename: Sendable, Equatable, Codable {
   /// Both from the root.
   public var temporary: FilePath
+  /// The name under which it is published.
   public var final: FilePath
+  /// Permission bits the published file gets.
   public var mode: UInt32
+  /// A file of the final name may be replaced.
   public var overwrites: Bool
 
+  /// - Parameter mode: permission bits only.
   public init(temporary: FilePath, final: FilePath, mode: UInt32, overwrites: Bool) {
     (self.temporary, self.final, self.mode, self.overwrites) = (temporary, final, mode, overwrites)
   }

@@ -9,6 +9,7 @@ public final class TemporaryNames: Sendable {
   /// So that a run that goes on with another's files meets none of its names.
   private let salt: String
 
+  /// - Parameter mark: tells the temporary files of this run from others'.
   public init(mark: String) {
     self.mark = mark
     var random = SystemRandomNumberGenerator()

@@ -2,9 +2,11 @@ public import OhanaCore
 
 /// `count-by KEY,…`: one record per key with its `count`, in order of first appearance.
 public struct CountByStage: PlannedStage {
+  /// Records that agree in all of them are counted together.
   public let keys: [EqualityKey]
   private let arguments: String
 
+  /// - Parameter text: the arguments as they were written.
   public init(keys: [EqualityKey], text: String) {
     self.keys = keys
     arguments = text

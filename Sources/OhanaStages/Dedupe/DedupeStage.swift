@@ -4,6 +4,7 @@ public import OhanaCore
 public struct DedupeStage: PlannedStage {
   /// Which record of a key survives.
   public enum Keep: Sendable, Equatable {
+    /// By place in the input.
     case first, last
     /// The highest rank of the field: null, then text by bytes, then numbers, then ISO 8601 instants; the earliest of equals.
     case newest(FieldName)
@@ -15,12 +16,15 @@ public struct DedupeStage: PlannedStage {
     case none
   }
 
+  /// Records that agree in all of them are duplicates.
   public var keys: [EqualityKey]
+  /// Which of the duplicates survives.
   public var keep: Keep
   /// Where the records that do not survive go.
   public var duplicates: FilePath?
   public let text: String
 
+  /// - Parameters duplicates: gets the records that do not survive. `text`: the arguments as they were written.
   public init(keys: [EqualityKey], keep: Keep = .first, duplicates: FilePath? = nil, text: String) {
     self.keys = keys
     self.keep = keep

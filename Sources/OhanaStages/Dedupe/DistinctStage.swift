@@ -2,15 +2,19 @@ public import OhanaCore
 
 /// `distinct --by record|KEY,…`: drops repeats and keeps the first.
 public struct DistinctStage: PlannedStage {
+  /// What is compared.
   public enum Basis: Sendable, Equatable {
     /// All that a record says, but for members of these names, at any depth.
     case record(ignoring: [FieldName])
+    /// These, all of them.
     case keys([EqualityKey])
   }
 
+  /// What is compared.
   public let basis: Basis
   public let text: String
 
+  /// - Parameter text: the arguments as they were written.
   public init(by basis: Basis, text: String) {
     self.basis = basis
     self.text = text

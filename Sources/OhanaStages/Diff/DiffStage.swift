@@ -7,6 +7,7 @@ internal import Synchronization
 /// of memory, and merged; what differs is sorted back into order: NEW's for added and changed records, then the removed ones in OLD's.
 /// Row-local: fingerprints, packing and sorting of each batch. O(n log n), memory as the share says.
 public struct DiffStage: PlannedStage {
+  /// What tells records apart: no two of a side may agree in all of them.
   public var keys: [EqualityKey]
   /// Indices of the inputs that are OLD; all others are NEW. OLD comes first.
   public var oldSources: Range<Int>
@@ -76,8 +77,11 @@ public final class DiffReport: Sendable {
 
   init() {}
 
+  /// Records of the new side only, so far.
   public var added: Int { counts.withLock { $0.added } }
+  /// Records of the old side only, so far.
   public var removed: Int { counts.withLock { $0.removed } }
+  /// Records of both sides that differ, so far.
   public var changed: Int { counts.withLock { $0.changed } }
   /// There is none.
   public var isEmpty: Bool { counts.withLock { $0 == (0, 0, 0) } }

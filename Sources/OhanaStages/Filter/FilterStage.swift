@@ -15,8 +15,10 @@ public struct FilterStage: PlannedStage {
       .init("ohana filter 'length(trim(\"First Name\")) > 0' google.csv", "a name with a blank"),
     ], memoryClass: .streaming)
 
+  /// Records for which it is true stay; null is not true.
   public let expression: Expression
 
+  /// - Parameter expression: evaluated once a record.
   public init(_ expression: Expression) { self.expression = expression }
 
   /// - Parameter arguments: the words after `filter`.

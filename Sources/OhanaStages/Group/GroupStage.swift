@@ -4,6 +4,7 @@ public import OhanaCore
 ///
 /// Records are told apart by their place in the stream, never by what they hold; each row that a stage makes of one is another record.
 public struct GroupStage: PlannedStage {
+  /// How the branches' answers are put together.
   public enum Kind: String, Sendable, CaseIterable {
     /// Those that come out of every branch.
     case all
@@ -22,8 +23,11 @@ public struct GroupStage: PlannedStage {
     case input
   }
 
+  /// How the branches' answers are put together.
   public let kind: Kind
+  /// A chain of stages each; every one sees every record.
   public let branches: [[any PlannedStage]]
+  /// The order in which records come out.
   public let order: Order
 
   /// - Parameter order: nil is by branch for `all` and `odd`, and by input for `any`.

@@ -2,6 +2,7 @@ public import OhanaCore
 
 /// Where a KEY gets its value.
 public enum KeySource: Sendable, Hashable {
+  /// The value of a field.
   case field(FieldName)
   /// Text of an expression (see `ohana help functions`).
   case expression(String)
@@ -60,9 +61,12 @@ public enum KeySource: Sendable, Hashable {
 
 /// What a KEY says where equality counts: `FIELD[:KIND]` or an expression.
 public struct EqualityKey: Sendable, Hashable {
+  /// Where the text comes from.
   public var source: KeySource
+  /// Which texts count as equal.
   public var kind: EqualityKind
 
+  /// One part of what records are told apart by.
   public init(_ source: KeySource, kind: EqualityKind = .exact) {
     self.source = source
     self.kind = kind
@@ -109,12 +113,16 @@ public enum OrderKind: Sendable, Hashable {
 
 /// What a KEY says where order counts: `FIELD[:KIND][:desc][:nulls-first]` or an expression.
 public struct OrderKey: Sendable, Hashable {
+  /// Where the text comes from.
   public var source: KeySource
+  /// Which text goes before which.
   public var kind: OrderKind
+  /// Turned round, but for blank values.
   public var isDescending: Bool
   /// Missing, null and `""` go first instead of last; they stay where they are under `desc`.
   public var blanksFirst: Bool
 
+  /// - Parameter blanksFirst: missing, null and `""`, which are last otherwise, also in descending order.
   public init(_ source: KeySource, kind: OrderKind = .locale(nil), isDescending: Bool = false, blanksFirst: Bool = false) {
     self.source = source
     self.kind = kind

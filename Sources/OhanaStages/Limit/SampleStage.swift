@@ -2,6 +2,7 @@ public import OhanaCore
 
 /// `sample N|P%`: some records at random, in the order of the input; the same ones for the same seed.
 public struct SampleStage: PlannedStage {
+  /// How much is kept.
   public enum Size: Sendable, Equatable {
     /// So many records, or all if there are fewer.
     case count(Int)
@@ -12,6 +13,7 @@ public struct SampleStage: PlannedStage {
   public let size: Size
   private let argument: String
 
+  /// The same size, seed and input give the same sample.
   public init(_ size: Size) {
     self.size = size
     switch size {

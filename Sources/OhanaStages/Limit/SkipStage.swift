@@ -2,7 +2,9 @@ public import OhanaCore
 
 /// `skip N`: all but the first N records.
 public struct SkipStage: PlannedStage {
+  /// Records that are left out.
   public let count: Int
+  /// - Parameter count: not negative.
   public init(count: Int) { self.count = count }
 
   public var text: String { "skip \(count)" }
@@ -24,7 +26,9 @@ public struct SkipStage: PlannedStage {
 
 /// `limit N`: the first N records; the rest is not read.
 public struct LimitStage: PlannedStage {
+  /// Records that pass.
   public let count: Int
+  /// - Parameter count: not negative.
   public init(count: Int) { self.count = count }
 
   public var text: String { "limit \(count)" }

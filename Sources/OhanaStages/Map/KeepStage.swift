@@ -13,8 +13,10 @@ public struct KeepStage: PlannedStage {
       .init("ohana keep '\"First Name\",\"E-mail 1 - Value\"' google.csv", "names with blanks and signs"),
     ], memoryClass: .streaming)
 
+  /// In the order of the output.
   public let names: [FieldName]
 
+  /// - Parameter names: a repeated one counts once.
   public init(_ names: [FieldName]) { self.names = names }
 
   /// - Parameter arguments: the words after `keep`.
@@ -40,8 +42,10 @@ public struct DropStage: PlannedStage {
       .init("ohana run *.csv -o out.csv then drop 'Group Membership'", "a name with a blank"),
     ], memoryClass: .streaming)
 
+  /// The fields that go.
   public let names: [FieldName]
 
+  /// - Parameter names: fields the input has to have somewhere.
   public init(_ names: [FieldName]) { self.names = names }
 
   /// - Parameter arguments: the words after `drop`.

@@ -18,11 +18,15 @@ public struct NormalizeStage: PlannedStage {
       .init("ohana normalize full_name:name --into name_key contacts.ndjson", "a key beside the name"),
     ], memoryClass: .streaming)
 
+  /// A field and what its values become.
   public struct Target: Sendable {
+    /// The field.
     public var name: FieldName
+    /// The form its values take.
     public var form: NormalForm
     /// The kind as written.
     public var word: String
+    /// - Parameter word: the form as it was written.
     public init(name: FieldName, form: NormalForm, word: String) {
       self.name = name
       self.form = form
@@ -30,7 +34,9 @@ public struct NormalizeStage: PlannedStage {
     }
   }
 
+  /// At least one.
   public let targets: [Target]
+  /// Gets the normal form, while the field itself stays; nil: the field is rewritten.
   public let into: FieldName?
 
   /// - Precondition: `into` only with a single target.

@@ -13,8 +13,10 @@ public struct RenameStage: PlannedStage {
       .init("ohana rename '\"E-mail 1 - Value\"=email' google.csv", "a name with blanks and signs"),
     ], memoryClass: .streaming)
 
+  /// All at once, so that two fields can change places.
   public let pairs: [(old: FieldName, new: FieldName)]
 
+  /// - Parameter pairs: no old or new name twice.
   public init(_ pairs: [(old: FieldName, new: FieldName)]) { self.pairs = pairs }
 
   /// - Parameter arguments: the words after `rename`; a word may hold several pairs with commas between them.

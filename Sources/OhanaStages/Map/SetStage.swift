@@ -15,17 +15,23 @@ public struct SetStage: PlannedStage {
       .init("ohana set \"kind = CASE WHEN company IS NULL THEN 'person' ELSE 'company' END\" contacts.csv", "by cases"),
     ], memoryClass: .streaming)
 
+  /// A field and what it is set to.
   public struct Assignment: Sendable {
+    /// New, or replaced.
     public var name: FieldName
+    /// Sees what assignments before it wrote.
     public var expression: Expression
+    /// - Parameter expression: sees what the assignments before it wrote.
     public init(name: FieldName, expression: Expression) {
       self.name = name
       self.expression = expression
     }
   }
 
+  /// Carried out from left to right.
   public let assignments: [Assignment]
 
+  /// - Parameter assignments: carried out in this order.
   public init(_ assignments: [Assignment]) { self.assignments = assignments }
 
   /// - Parameter arguments: the words after `set`.

@@ -24,10 +24,13 @@ public struct MatchStage: PlannedStage {
   /// How well a candidate matches; called for candidates that match only.
   public typealias Scorer = @Sendable (_ query: String, _ candidate: String) -> Int
 
+  /// Each character stands for itself; never empty.
   public let query: String
   /// nil: the full name and all fields.
   public let names: [FieldName]?
+  /// Gets the score, and has the best records first; nil: records stay in order.
   public let score: FieldName?
+  /// How many of the best are kept; nil: all.
   public let top: Int?
   private let scorer: Scorer?
 

@@ -22,11 +22,16 @@ public struct PhoneStage: PlannedStage {
       .init("ohana run contacts.ndjson then phone --region DE --replace then dedupe --by phone", "one spelling for each number"),
     ], memoryClass: .streaming)
 
+  /// What becomes of numbers that cannot be numbers.
   public enum Invalid: String, Sendable, CaseIterable { case keep, tag, drop }
 
+  /// Of numbers without a country code; nil: such numbers are invalid.
   public let region: PhoneRegion?
+  /// At least one.
   public let formats: PhoneFormats
+  /// What becomes of invalid numbers.
   public let invalid: Invalid
+  /// The format takes the value's place, instead of a field beside it.
   public let replaces: Bool
 
   /// - Precondition: there is a format, and just one where it replaces the value.
@@ -108,9 +113,13 @@ public struct PhoneFormats: OptionSet, Sendable {
   public init(rawValue: Int) { self.rawValue = rawValue }
   public init(_ format: PhoneFormat) { self.init(rawValue: 1 << PhoneFormat.allCases.firstIndex(of: format)!) }
 
+  /// `+49301234567` (ITU-T E.164).
   public static let e164 = PhoneFormats(.e164)
+  /// `+49 30 1234567` (ITU-T E.123).
   public static let international = PhoneFormats(.international)
+  /// `030 1234567`, as written in the number's own country.
   public static let national = PhoneFormats(.national)
+  /// `tel:+49-30-1234567` (RFC 3966).
   public static let rfc3966 = PhoneFormats(.rfc3966)
 
   /// In the order of their bits; bits that are no format are none.

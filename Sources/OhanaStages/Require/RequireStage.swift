@@ -20,9 +20,13 @@ public struct RequireStage: PlannedStage {
       .init("ohana require --has-tag customer contacts.ndjson", "those that a 'tag customer' marked"),
     ], memoryClass: .streaming)
 
+  /// Fields a record has to have, all of them.
   public let names: [FieldName]
+  /// Types of which it has to have a field each.
   public let types: [ContactFieldType]
+  /// Tags it has to have.
   public let tags: [String]
+  /// Blanks, empty lists and empty objects are no value (`--nonempty`).
   public let isStrict: Bool
 
   /// - Parameters:

@@ -27,17 +27,24 @@ public struct SelectStage: PlannedStage {
         "ohana run today.csv -o clean.csv then dedupe --by email:email then select --min 90000", "a nightly job that refuses a catastrophe"),
     ], memoryClass: .streaming, memoryNote: "K with --ids, and with --max unless it trims or stops")
 
+  /// What happens when more than the maximum would be selected: the run fails, the first are kept, or they are kept and reading stops.
   public enum ExceedPolicy: String, Sendable, CaseIterable { case refuse, trim, stop }
 
   /// One of the filters an attempt passes, in order.
   public enum Rule: Sendable {
+    /// At most so many; 0 is no limit.
     case max(Int)
+    /// Only records with a field of this type.
     case type(ContactFieldType)
+    /// Only records whose key is in this file.
     case ids(FilePath, by: EqualityKey)
   }
 
+  /// In the order in which records pass them.
   public let rules: [Rule]
+  /// Fewer selected records fail the run.
   public let min: Int
+  /// For every rule of kind `max`.
   public let onExceed: ExceedPolicy
   private let arguments: String
 

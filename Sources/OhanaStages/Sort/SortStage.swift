@@ -5,6 +5,7 @@ public import OhanaCore
 /// Row-local: makes the keys, sorts each batch, packs it into a run. In order: collects the runs, spills merged ones beyond the memory
 /// share, and streams the merge of all of them at the end.
 public struct SortStage: PlannedStage {
+  /// The first decides, the next where it ties, and so on; in the end input order.
   public var keys: [OrderKey]
   /// Exactly the reverse of what the sort would give, ties and blanks included (a `reverse` behind it).
   public var reversed = false
@@ -12,6 +13,7 @@ public struct SortStage: PlannedStage {
   public var topLimit: Int?
   private let arguments: String
 
+  /// - Parameter text: the arguments as they were written.
   public init(keys: [OrderKey], text: String) {
     self.keys = keys
     arguments = text
@@ -63,6 +65,7 @@ public struct ReverseStage: PlannedStage {
   /// The sort before it gives the records in reverse: nothing is left to do.
   public var isDoneBySort = false
 
+  /// Takes no arguments.
   public init() {}
 
   public var text: String { "reverse" }

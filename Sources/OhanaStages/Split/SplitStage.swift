@@ -17,7 +17,9 @@ public struct SplitStage: PlannedStage {
       .init("ohana run contacts.csv then split --on email then dedupe --by email:email", "every address once, whatever column it stood in"),
     ], memoryClass: .streaming)
 
+  /// Of the fields that become records.
   public let type: ContactFieldType
+  /// Each record keeps the fields of other types.
   public let keepsOthers: Bool
 
   /// - Precondition: not `address`.

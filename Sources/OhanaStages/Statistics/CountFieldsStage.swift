@@ -14,8 +14,10 @@ public struct CountFieldsStage: PlannedStage {
       .init("ohana count-fields --mobile-labels cell,mobile contacts.ndjson", "labels of another address book"),
     ], memoryClass: .streaming)
 
+  /// Labels of phones that count as mobile.
   public let mobileLabels: [String]
 
+  /// - Parameter mobileLabels: labels of phones that count as mobile.
   public init(mobileLabels: [String] = ["mobile", "iPhone"]) { self.mobileLabels = mobileLabels }
 
   /// - Parameter arguments: the words after `count-fields`.

@@ -11,9 +11,11 @@ public struct FieldStatistics: Sendable, Equatable {
     /// The value is longer than ``StatisticsStage/maxShownBytes``; `json` is a string with its beginning.
     public var isCut: Bool
 
+    /// - Parameter isCut: the value is longer than `json` shows.
     public init(json: String, count: Int, isCut: Bool = false) { (self.json, self.count, self.isCut) = (json, count, isCut) }
   }
 
+  /// Top-level key or column.
   public var name: String
   /// Records that hold the field, with null or any other value.
   public var present = 0
@@ -29,12 +31,14 @@ public struct FieldStatistics: Sendable, Equatable {
   public var isDistinctEstimate = false
   /// Code points of the shortest and the longest text among strings and numbers; nil where there is none.
   public var minLength: Int?
+  /// Of the longest value; nil where there is none.
   public var maxLength: Int?
   /// Up to five, the most frequent first, of equal counts the one met first.
   public var top: [Frequent] = []
   /// Another value may be more frequent than one of `top`.
   public var isTopEstimate = false
 
+  /// Nothing counted yet.
   public init(name: String) { self.name = name }
 }
 

@@ -18,6 +18,7 @@ public struct StatisticsStage: PlannedStage {
   /// Filled when the run is over.
   public let report = StatisticsReport()
 
+  /// Takes no arguments; what it finds is in its report when the run is over.
   public init() {}
 
   public var text: String { "stats" }

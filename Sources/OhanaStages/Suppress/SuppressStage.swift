@@ -2,7 +2,9 @@ public import OhanaCore
 
 /// `suppress --list FILE --by KEY,…`: drops the records whose key is in a list.
 public struct SuppressStage: PlannedStage {
+  /// The file of what is left out; any format that can be read.
   public let list: FilePath
+  /// Looked up in the list all together.
   public let keys: [EqualityKey]
   /// The list holds the SHA-256 of key texts in hexadecimal.
   public let isHashed: Bool

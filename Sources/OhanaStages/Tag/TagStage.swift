@@ -13,7 +13,9 @@ public struct TagStage: PlannedStage {
       .init("ohana run *.csv -o out.csv then tag import-2026 then keep email,tags", "all of them"),
     ], memoryClass: .streaming)
 
+  /// The tag.
   public let name: String
+  /// Which records get it; nil: all.
   public let condition: Expression?
 
   /// - Precondition: the name is not empty and holds no semicolon, which would be two tags.

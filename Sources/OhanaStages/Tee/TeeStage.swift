@@ -2,7 +2,9 @@ public import OhanaCore
 
 /// `tee FILE`: writes what passes, and passes it on.
 public struct TeeStage: PlannedStage {
+  /// Where the records are written too; format and compression by name.
   public let path: FilePath
+  /// - Parameter path: opened when the run begins, published with its main output.
   public init(path: FilePath) { self.path = path }
 
   public var text: String { "tee \(path)" }

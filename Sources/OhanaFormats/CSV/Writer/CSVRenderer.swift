@@ -87,7 +87,7 @@ public final class CSVRenderer: RecordRenderer {
 
   /// Columns of NDJSON records that so far have been given a value, or could have been by a record's keys. To be asked when nothing is being
   /// written any more.
-  public var writtenColumns: Set<[UInt8]> { rows.withLock { $0.reduce(into: []) { $0.formUnion($1.metColumns) } } }
+  package var writtenColumns: Set<[UInt8]> { rows.withLock { $0.reduce(into: []) { $0.formUnion($1.metColumns) } } }
 
   private func withScratch(_ body: (CSVRendererScratch) -> Void) {
     let scratch = pool.withLock { $0.popLast() } ?? CSVRendererScratch()
