@@ -86,7 +86,8 @@ import Testing
       ("OhanaRun", ["OhanaCore", "OhanaFormats", "OhanaStages", "OhanaEngine"]),
       ("Ohana", ["OhanaCore", "OhanaFormats", "OhanaStages", "OhanaEngine", "OhanaRun"]),
       ("OhanaCLI", ["Ohana"]),
-    ] as [(String, [String])]) func layers(target: String, below: [String]) throws {
+    ] as [(String, [String])]) func layers(target: String, below: [String]) throws
+  {
     let folder = Self.root.appending(path: "Sources/\(target)")
     let paths = FileManager.default.enumerator(atPath: folder.path)!.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
     #expect(!paths.isEmpty)
@@ -95,7 +96,8 @@ import Testing
       for match in text.matches(of: /(?m)^\s*(?:@\w+ )?(?:\w+ )?import (\w+)/) {
         let name = String(match.output.1)
         if name.hasPrefix("Ohana") { #expect(below.contains(name), "\(target)/\(path) imports \(name)") }
-        #expect(name != "Foundation" || target == "OhanaRun" || target == "Ohana" || target == "OhanaCLI" , "\(target)/\(path) imports Foundation")
+        #expect(
+          name != "Foundation" || target == "OhanaRun" || target == "Ohana" || target == "OhanaCLI", "\(target)/\(path) imports Foundation")
       }
     }
   }
