@@ -2,7 +2,7 @@ import Foundation
 import OhanaTestSupport
 import Testing
 
-/// SEEDS section 3, case ACC: the worked example. The article prints Morticia before Gomez, which fits neither "last, then first" nor a
+/// Case ACC: the worked example. The article prints Morticia before Gomez, which fits neither "last, then first" nor a
 /// stable sort on last alone; the stated rule wins.
 @Suite("The worked example (ACC)") struct FamilyTests {
   static let input = """

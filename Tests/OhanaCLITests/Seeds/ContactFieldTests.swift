@@ -2,7 +2,7 @@ import Foundation
 import OhanaTestSupport
 import Testing
 
-/// Fields by type: SEEDS O-11, O-64 to O-67.
+/// Fields by type: rows O-11, O-64 to O-67.
 @Suite("fields by type") struct ContactFieldTests {
   static let splitInput = """
     {"id":"P","fields":[{"type":"phone","value":"p1"},{"type":"email","value":"e1"},{"type":"phone","value":"p2"},{"type":"email","value":"e2"}],\

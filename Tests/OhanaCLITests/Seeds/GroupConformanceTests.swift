@@ -2,8 +2,8 @@ import Foundation
 import OhanaTestSupport
 import Testing
 
-/// SEEDS O-69 to O-72: composites, with branches whose outputs are fixed.
-@Suite("all, any, odd: SEEDS O-69 to O-72") struct GroupConformanceTests {
+/// row O-69 to O-72: composites, with branches whose outputs are fixed.
+@Suite("all, any, odd: rows O-69 to O-72") struct GroupConformanceTests {
   static let input = ["a", "b", "c", "d"].map { "{\"id\":\"\($0)\"}\n" }.joined()
 
   /// A branch that gives just these, in this order.

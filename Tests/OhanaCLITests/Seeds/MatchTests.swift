@@ -2,7 +2,7 @@ import Foundation
 import OhanaTestSupport
 import Testing
 
-@Suite("match: SEEDS O-90 to O-95") struct MatchTests {
+@Suite("match: rows O-90 to O-95") struct MatchTests {
   static let input = """
     {"id":"W","full_name":"Test Contact","fields":[{"type":"phone","value":"+1 (555) 123-4567"}]}
     {"id":"X","full_name":"Another Test Contact"}

@@ -2,7 +2,7 @@ import Foundation
 import OhanaTestSupport
 import Testing
 
-@Suite("phone: SEEDS O-68") struct PhoneTests {
+@Suite("phone: rows O-68") struct PhoneTests {
   @Test("PHONE: the wanted formats next to the value, which stays, of a number that is not valid too") func formats() throws {
     let input = """
       {"phone":"555-5555555","email":"a@b"}

@@ -2,8 +2,8 @@ import Foundation
 import OhanaTestSupport
 import Testing
 
-/// SEEDS O-97, O-98: the nine screens of Ohana's example app as commands, in `Data/recipes`.
-@Suite("recipes: SEEDS O-97") struct RecipeTests {
+/// row O-97, O-98: the nine screens of Ohana's example app as commands, in `Data/recipes`.
+@Suite("recipes: rows O-97") struct RecipeTests {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Data/recipes").standardized
   static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { $0.first?.isNumber ?? false }
     .sorted()

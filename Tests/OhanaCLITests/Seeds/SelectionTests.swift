@@ -2,8 +2,8 @@ import Foundation
 import OhanaTestSupport
 import Testing
 
-/// SEEDS O-80 to O-88 in batch form: the whole stream is one attempt.
-@Suite("select: SEEDS O-80 to O-88") struct SelectionTests {
+/// row O-80 to O-88 in batch form: the whole stream is one attempt.
+@Suite("select: rows O-80 to O-88") struct SelectionTests {
   static let people = ["A", "B", "C", "D"].map { "{\"id\":\"\($0)\"}\n" }.joined()
 
   private func status(_ words: [String], _ input: String = people, lines: Int = 0) throws {

@@ -1,7 +1,7 @@
 import OhanaTestSupport
 import Testing
 
-@Suite("sort and reverse: SEEDS O-61 to O-63") struct SortConformanceTests {
+@Suite("sort and reverse: rows O-61 to O-63") struct SortConformanceTests {
   static let input = """
     {"id":"1","first":"Zoe","last":"adams"}
     {"id":"2","first":"Al","last":"Adams"}

@@ -13,7 +13,7 @@ import Testing
     var testDescription: String { "\(a) \(equal ? "=" : "≠") \(b)" + (ignore.isEmpty ? "" : " but for \(ignore)") }
   }
 
-  /// SEEDS EQ, and what follows from its relation.
+  /// Case EQ, and what follows from its relation.
   static let pairs: [Pair] = [
     Pair(a: #"{"full_name":null}"#, b: "{}", equal: true),
     Pair(a: #"{"fields":[]}"#, b: "{}", equal: true),

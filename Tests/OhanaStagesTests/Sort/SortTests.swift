@@ -11,8 +11,8 @@ import Testing
   ]
 
   static let cases: [(name: String, keys: String, expected: [TestValue])] = [
-    ("SEEDS SORT: last name, ties by first", "last:ohana,first:ohana", [2, 8, 6, 4, 10, 9, 1, 7, 3, 5]),
-    ("SEEDS SORT: first name, ties by last", "first:ohana,last:ohana", [2, 8, 7, 3, 10, 9, 1, 6, 4, 5]),
+    ("SORT: last name, ties by first", "last:ohana,first:ohana", [2, 8, 6, 4, 10, 9, 1, 7, 3, 5]),
+    ("SORT: first name, ties by last", "first:ohana,last:ohana", [2, 8, 7, 3, 10, 9, 1, 6, 4, 5]),
     ("CLDR root puts adams beside Adams, lower case first", "last,first", [1, 2, 8, 6, 4, 10, 9, 7, 3, 5]),
     ("blanks stay last under desc, ties in input order", "last:ohana:desc,first:ohana", [1, 10, 9, 4, 2, 8, 6, 7, 3, 5]),
     ("blanks go first where asked", "last:ohana:nulls-first", [3, 5, 7, 2, 6, 8, 4, 9, 10, 1]),
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("SEEDS SORT: full names") func fullNames() throws {
+  @Test("SORT: full names") func fullNames() throws {
     let rows: [[TestValue]] = [[1, "Bo"], [2, nil], [3, "Al"], [4, ""], [5, "Bo"]]
     #expect(try ids(of: [SortStage.parse(arguments: ["name:ohana"])], rows, names: ["id", "name"]) == [3, 1, 5, 2, 4])
     let names = "Abel Ann Eric Éric O'Neil ONeil Zoe Zoë ann ábel eric zoe".split(separator: " ").map { TestValue.text(String($0)) }
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("SEEDS REV: reverse turns ties and blanks round, however it is done") func reverse() throws {
+  @Test("REV: reverse turns ties and blanks round, however it is done") func reverse() throws {
     let names = ["id", "first", "last"]
     let expected: [TestValue] = [5, 3, 7, 1, 9, 10, 4, 6, 8, 2]
     var sort = try SortStage.parse(arguments: ["last:ohana,first:ohana"])
