@@ -32,57 +32,42 @@ static inline __attribute__((always_inline)) ohana_bytes16 ohana_json_specials(o
   return (ohana_bytes16)((block < 0x20) | (block == '"') | (block == '\\'));
 }
 
+/// Looks at `length` bytes for what is special in a JSON string or a CSV cell, and copies them unless `target` is NULL. Which of it is asked
+/// for is a constant where it is called, so that nothing of the rest is left.
+static inline __attribute__((always_inline)) bool ohana_scan_text(
+    uint8_t *target, const uint8_t *source, size_t length, bool is_json, uint8_t delimiter, uint8_t quote) {
+  ohana_bytes16 found = {0};
+  size_t at = 0;
+  do {
+    for (uint8_t half = 0; half < 32; half += 16) {
+      ohana_bytes16 block;
+      memcpy(&block, source + at + half, 16);
+      if (target) memcpy(target + at + half, &block, 16);
+      ohana_bytes16 special = is_json ? ohana_json_specials(block) : ohana_csv_specials(block, delimiter, quote);
+      found |= special & ohana_places_below(length - at, half);
+    }
+    at += 32;
+  } while (at < length);
+  return ohana_any_byte(found);
+}
+
 /// Copies a cell and says whether it has to be quoted: it holds a delimiter, quote, LF or CR. Reads and writes up to 32 bytes more than
 /// `length` on both sides.
 static inline __attribute__((always_inline)) bool ohana_csv_copy_cell(
     uint8_t *target, const uint8_t *source, size_t length, uint8_t delimiter, uint8_t quote) {
-  ohana_bytes16 found = {0};
-  size_t at = 0;
-  do {
-    ohana_bytes16 head, tail;
-    memcpy(&head, source + at, 16);
-    memcpy(&tail, source + at + 16, 16);
-    memcpy(target + at, &head, 16);
-    memcpy(target + at + 16, &tail, 16);
-    found |= ohana_csv_specials(head, delimiter, quote) & ohana_places_below(length - at, 0);
-    found |= ohana_csv_specials(tail, delimiter, quote) & ohana_places_below(length - at, 16);
-    at += 32;
-  } while (at < length);
-  return ohana_any_byte(found);
+  return ohana_scan_text(target, source, length, false, delimiter, quote);
 }
 
 /// Whether a cell has to be quoted, as `ohana_csv_copy_cell`.
 static inline __attribute__((always_inline)) bool ohana_csv_needs_quotes(
     const uint8_t *source, size_t length, uint8_t delimiter, uint8_t quote) {
-  ohana_bytes16 found = {0};
-  size_t at = 0;
-  do {
-    ohana_bytes16 head, tail;
-    memcpy(&head, source + at, 16);
-    memcpy(&tail, source + at + 16, 16);
-    found |= ohana_csv_specials(head, delimiter, quote) & ohana_places_below(length - at, 0);
-    found |= ohana_csv_specials(tail, delimiter, quote) & ohana_places_below(length - at, 16);
-    at += 32;
-  } while (at < length);
-  return ohana_any_byte(found);
+  return ohana_scan_text(NULL, source, length, false, delimiter, quote);
 }
 
 /// Copies text and says whether it needs escapes within a JSON string (RFC 8259 section 7): it holds a quote, a backslash or a control
 /// character. Reads and writes up to 32 bytes more than `length` on both sides.
 static inline __attribute__((always_inline)) bool ohana_json_copy_text(uint8_t *target, const uint8_t *source, size_t length) {
-  ohana_bytes16 found = {0};
-  size_t at = 0;
-  do {
-    ohana_bytes16 head, tail;
-    memcpy(&head, source + at, 16);
-    memcpy(&tail, source + at + 16, 16);
-    memcpy(target + at, &head, 16);
-    memcpy(target + at + 16, &tail, 16);
-    found |= ohana_json_specials(head) & ohana_places_below(length - at, 0);
-    found |= ohana_json_specials(tail) & ohana_places_below(length - at, 16);
-    at += 32;
-  } while (at < length);
-  return ohana_any_byte(found);
+  return ohana_scan_text(target, source, length, true, 0, 0);
 }
 
 #ifdef __cplusplus
