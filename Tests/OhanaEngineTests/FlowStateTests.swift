@@ -62,7 +62,10 @@ private struct Simulation {
         case .process(let node, _):
           if case .ordered = nodes[node] { #expect(runningOrdered.insert(node).inserted, "one batch at a time in an ordered node") }
           pending.append(action)
-        case .finish, .recycle: pending.append(action)
+        case .finish:
+          #expect(inUse.isEmpty, "what went before is delivered before a node is finished")
+          pending.append(action)
+        case .recycle: pending.append(action)
         case .rest:
           #expect(inUse.isEmpty, "no batch is under way at rest")
           rests.append((made, delivered.count))

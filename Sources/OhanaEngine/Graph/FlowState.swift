@@ -18,7 +18,7 @@ struct FlowState: Sendable {
     case fillFromTail(node: Int, batch: Int)
     /// Run node `node` on batch `batch`.
     case process(node: Int, batch: Int)
-    /// Call `finish` of ordered node `node`.
+    /// Call `finish` of ordered node `node`; every batch is free.
     case finish(node: Int)
     /// The batch has done its work, or (`counts` false) it lies behind an early stop and never happened: count it, empty it and report it
     /// as recycled.
@@ -301,7 +301,8 @@ struct FlowState: Sendable {
         nodes[index].running = 1
         outstanding += 1
         actions.append(.process(node: index, batch: batch))
-      } else if nodes[index].inputEnd == next {
+      } else if nodes[index].inputEnd == next, free.count == sequence.count {
+        // Not before all it handed on has gone through: should it fail now, that was delivered, however fast the nodes behind it are.
         nodes[index].isFinishing = true
         outstanding += 1
         actions.append(.finish(node: index))
