@@ -147,7 +147,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
   /// What a piece of work is, as the number the scheduler keeps for it.
   private enum Piece: Int { case fill, fillFromTail, process, finish }
 
-  private func submit(_ piece: Piece, node: Int = 0, batch: Int = 0, priority: Int) {
+  private func submit(_ piece: Piece, node: Int = 0, batch: Int = 0, priority: Int?) {
     scheduler.submit(self, code: batch << 32 | node << 2 | piece.rawValue, priority: priority)
   }
 
@@ -168,9 +168,9 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
       recycle(batches[index], counts: counts)
       apply { $0.flow.recycled(batch: index) }
     case .fillFromSource(let index):
-      submit(.fill, batch: index, priority: 0)
+      submit(.fill, batch: index, priority: nil)
     case .fillFromTail(let node, let index):
-      submit(.fillFromTail, node: node, batch: index, priority: node + 1)
+      submit(.fillFromTail, node: node, batch: index, priority: nil)
     case .process(let node, let index):
       submit(.process, node: node, batch: index, priority: node + 1)
     case .finish(let node):

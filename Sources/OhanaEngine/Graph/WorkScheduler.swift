@@ -3,6 +3,9 @@ public import OhanaCore
 
 /// Runs pieces of work on Dispatch, never more than `width` at once, the most urgent first.
 ///
+/// Work that makes more work, such as filling a batch, comes last, but for one case: while fewer pieces are ready than there are threads,
+/// it comes first. Otherwise all that is ready would be used up, and the other threads would wait for the one that fills.
+///
 /// A piece of work never waits for another: what cannot go on yet is not submitted. So no thread is ever parked, and one thread is enough
 /// for any number of stages.
 public final class WorkScheduler: WorkPool {
@@ -12,6 +15,8 @@ public final class WorkScheduler: WorkPool {
     var running = 0
     /// Binary heap; the largest priority first, among equals the oldest.
     var ready: [Entry] = []
+    /// Work that makes more work, oldest first.
+    var producers: [Entry] = []
     var counter: UInt64 = 0
   }
   fileprivate struct Entry: BitwiseCopyable {
@@ -37,12 +42,12 @@ public final class WorkScheduler: WorkPool {
 
   /// Calls `work` with `code` in its turn.
   ///
-  /// - Parameter priority: larger is more urgent; a stage's place in the pipeline.
-  func submit(_ work: ScheduledWork, code: Int, priority: Int) {
+  /// - Parameter priority: larger is more urgent; a stage's place in the pipeline. Nil for work that makes more work.
+  func submit(_ work: ScheduledWork, code: Int, priority: Int?) {
     let startsThread = state.withLock { state in
-      state.ready.append(Entry(priority: priority, order: state.counter, work: .passRetained(work), code: code))
+      let entry = Entry(priority: priority ?? 0, order: state.counter, work: .passRetained(work), code: code)
       state.counter += 1
-      state.siftUp()
+      if priority == nil { state.producers.append(entry) } else { state.insert(entry) }
       guard state.running < width else { return false }
       state.running += 1
       return true
@@ -53,7 +58,7 @@ public final class WorkScheduler: WorkPool {
   private func drain() {
     while true {
       let next = state.withLock { state in
-        let next = state.popFirst()
+        let next = state.takeNext(width: width)
         if next == nil { state.running -= 1 }
         return next
       }
@@ -76,7 +81,13 @@ private final class ClosureWork: ScheduledWork, @unchecked Sendable {  // becaus
 }
 
 extension WorkScheduler.State {
-  fileprivate mutating func siftUp() {
+  fileprivate mutating func takeNext(width: Int) -> WorkScheduler.Entry? {
+    if !producers.isEmpty, ready.count < width { return producers.removeFirst() }
+    return popFirst()
+  }
+
+  fileprivate mutating func insert(_ entry: WorkScheduler.Entry) {
+    ready.append(entry)
     var child = ready.count - 1
     while child > 0 {
       let parent = (child - 1) / 2
@@ -86,7 +97,7 @@ extension WorkScheduler.State {
     }
   }
 
-  fileprivate mutating func popFirst() -> WorkScheduler.Entry? {
+  private mutating func popFirst() -> WorkScheduler.Entry? {
     guard !ready.isEmpty else { return nil }
     ready.swapAt(0, ready.count - 1)
     let first = ready.removeLast()
