@@ -68,6 +68,13 @@ public final class ByteBuffer: @unchecked Sendable {  // because it is handed ov
 
   @inlinable @inline(__always) public final func append(_ start: UnsafePointer<UInt8>, count n: Int) {
     reserve(n)
+    (storage + count).update(from: start, count: n)
+    count &+= n
+  }
+
+  /// As ``append(_:count:)``, for bytes with 32 readable ones behind them, such as another buffer's: see ``copyBytes(from:to:count:)``.
+  @inlinable @inline(__always) public final func appendPadded(_ start: UnsafePointer<UInt8>, count n: Int) {
+    reserve(n)
     copyBytes(from: start, to: storage + count, count: n)
     count &+= n
   }
@@ -85,11 +92,16 @@ public final class ByteBuffer: @unchecked Sendable {  // because it is handed ov
   }
 }
 
-/// A short copy without a call for up to 32 bytes, since most fields are that short.
+/// A copy that does not branch on lengths up to 32, which nobody can predict: most fields are that short.
 ///
 /// Reads up to 32 bytes from `start` whatever `n` is; so does it write. Both sides must have that room, which ``ByteBuffer/padding``
 /// gives.
 @inlinable @inline(__always)
 public func copyBytes(from start: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, count n: Int) {
-  target.update(from: start, count: n)
+  guard n <= 32 else { return target.update(from: start, count: n) }
+  let source = UnsafeRawPointer(start)
+  let head = source.loadUnaligned(as: SIMD16<UInt8>.self)
+  let tail = source.loadUnaligned(fromByteOffset: 16, as: SIMD16<UInt8>.self)
+  UnsafeMutableRawPointer(target).storeBytes(of: head, as: SIMD16<UInt8>.self)
+  UnsafeMutableRawPointer(target).storeBytes(of: tail, toByteOffset: 16, as: SIMD16<UInt8>.self)
 }

@@ -101,7 +101,7 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   public final func recycle(limit: Int) {
     arena.recycle(limit: limit)
     output.recycle(limit: limit * 2)
-    keyBytes.recycle(limit: limit)
+    keyBytes.recycle(limit: limit * 2)
     outputCount = 0
     recordCount = 0
     selectedCount = 0

@@ -1,3 +1,5 @@
+internal import CXXHash
+
 /// Records outside a batch: in a sort buffer or a spill file.
 ///
 /// ```
@@ -18,6 +20,37 @@ public struct RecordPacker: Sendable {
     needsBytes = payload.needsBytes
   }
 
+  /// Bytes that the selected records take in packed form, or somewhat more. O(selected records × slots).
+  public func room(forSelectedOf batch: RecordBatch) -> Int {
+    let count = batch.selectedCount
+    var room = count * (Self.headerSize + slots.count * MemoryLayout<FieldSpan>.size)
+    if needsBytes { return room + batch.arena.count }
+    for slot in slots {
+      for index in 0..<count { room &+= Int(batch.field(slot, of: Int(batch.selection[index])).length) }
+    }
+    return room
+  }
+
+  /// Asks for the cache lines that say where the values of a record lie.
+  @inline(__always)
+  public func prefetchSpans(_ record: Int, of batch: RecordBatch) {
+    ohana_prefetch(batch.fields + record * batch.slotCount)
+    ohana_prefetch(batch.records + record)
+  }
+
+  /// Asks for the cache lines of a record's values. What ``prefetchSpans(_:of:)`` asked for has to have come.
+  @inline(__always)
+  public func prefetchValues(_ record: Int, of batch: RecordBatch) {
+    let arena = batch.arena.base
+    if needsBytes {
+      let start = arena + Int(batch.records[record].offset)
+      ohana_prefetch(start)
+      ohana_prefetch(start + 64)
+    } else {
+      for slot in slots { ohana_prefetch(arena + Int(batch.field(slot, of: record).offset)) }
+    }
+  }
+
   /// Appends record `record` of `batch` to `out`. Returns the bytes appended. O(bytes carried).
   @discardableResult
   public func pack(_ record: Int, of batch: RecordBatch, to out: ByteBuffer) -> Int {
@@ -26,17 +59,19 @@ public struct RecordPacker: Sendable {
     let bodyStart = start + Self.headerSize + slots.count * MemoryLayout<FieldSpan>.size
     out.reserve(bodyStart - start + Int(span.length))
     out.count = bodyStart
-    if needsBytes { out.append(batch.arena.base + Int(span.offset), count: Int(span.length)) }
+    let arena = batch.arena.base
+    if needsBytes { out.append(arena + Int(span.offset), count: Int(span.length)) }
     let recordStart = span.offset
     let recordEnd = span.offset + span.length
+    let row = batch.fields + record * batch.slotCount
     for (index, slot) in slots.enumerated() {
-      var field = batch.field(slot, of: record)
+      var field = row[slot]
       let isOwn = needsBytes && field.offset >= recordStart && field.offset + field.length <= recordEnd
       if isOwn {
         field.offset -= recordStart
       } else if field.length > 0 {
         let offset = UInt32(out.count - bodyStart)
-        out.append(batch.bytes(of: field))
+        out.appendPadded(arena + Int(field.offset), count: Int(field.length))
         field.offset = offset
       } else {
         field.offset = 0

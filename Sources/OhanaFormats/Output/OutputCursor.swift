@@ -51,17 +51,7 @@ struct OutputCursor {
   /// As ``append(_:_:)``, where there is room for sure.
   @inline(__always)
   mutating func appendReserved(_ start: UnsafePointer<UInt8>, _ count: Int) {
-    if count <= 32 {
-      // Without a branch on the length, which nobody can predict.
-      let source = UnsafeRawPointer(start)
-      let target = UnsafeMutableRawPointer(at)
-      let head = source.loadUnaligned(as: SIMD16<UInt8>.self)
-      let tail = source.loadUnaligned(fromByteOffset: 16, as: SIMD16<UInt8>.self)
-      target.storeBytes(of: head, as: SIMD16<UInt8>.self)
-      target.storeBytes(of: tail, toByteOffset: 16, as: SIMD16<UInt8>.self)
-    } else {
-      at.update(from: start, count: count)
-    }
+    copyBytes(from: start, to: at, count: count)
     at += count
   }
 

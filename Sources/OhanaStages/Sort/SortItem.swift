@@ -31,7 +31,7 @@ enum SortItem {
   /// Bytes of header and key: what a merge has to hold to compare.
   @inline(__always) static func headSize(_ item: UnsafeRawPointer) -> Int { headerSize + max(prefixSize, keyLength(item)) }
 
-  /// Appends an item for record `record` of `batch`.
+  /// Appends an item for record `record` of `batch`. Where there is a key, 32 bytes are readable at it, and it does not lie in `out`.
   @inline(__always)
   static func append(
     key: UnsafePointer<UInt8>, count: Int, record: Int, of batch: RecordBatch, packer: RecordPacker, to out: ByteBuffer
@@ -40,11 +40,8 @@ enum SortItem {
     out.reserve(headerSize + max(prefixSize, count))
     let target = out.base + start
     UnsafeMutableRawPointer(target).storeBytes(of: UInt32(truncatingIfNeeded: count), toByteOffset: 4, as: UInt32.self)
-    if count < prefixSize {
-      UnsafeMutableRawPointer(target + headerSize).storeBytes(of: 0, as: UInt64.self)
-      UnsafeMutableRawPointer(target + headerSize + 8).storeBytes(of: 0, as: UInt64.self)
-    }
-    (target + headerSize).update(from: key, count: count)
+    if count > 0 { copyBytes(from: key, to: target + headerSize, count: count) }
+    if count < prefixSize { UnsafeMutableRawPointer(target + headerSize + count).storeBytes(of: .zero, as: SIMD16<UInt8>.self) }
     out.count = start + headerSize + max(prefixSize, count)
     packer.pack(record, of: batch, to: out)
     UnsafeMutableRawPointer(out.base + start).storeBytes(of: UInt32(truncatingIfNeeded: out.count - start), as: UInt32.self)
