@@ -16,6 +16,7 @@ let package = Package(
     .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CMalloc"),
     // Byte-class masks of a block, and thin shims with a C header each.
     .target(name: "CStructural"),
     .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -41,7 +42,7 @@ let package = Package(
       name: "OhanaRun", dependencies: ["OhanaCore", "OhanaFormats", "OhanaStages", "OhanaEngine", "CICU"],
       swiftSettings: swift),
     .target(name: "Ohana", dependencies: ["OhanaCore", "OhanaFormats", "OhanaStages", "OhanaEngine", "OhanaRun"], swiftSettings: swift),
-    .executableTarget(name: "OhanaCLI", dependencies: ["Ohana"], swiftSettings: swift),
+    .executableTarget(name: "OhanaCLI", dependencies: ["Ohana", "CMalloc"], swiftSettings: swift),
 
     // One test target per source target, and a support target.
     .target(name: "OhanaTestSupport", dependencies: ["OhanaCore"], path: "Tests/OhanaTestSupport", swiftSettings: swift),

@@ -1,5 +1,9 @@
+internal import CMalloc
 internal import Dispatch
 internal import Ohana
+
+// Memory that was freed by one thread would otherwise lie idle while another takes new memory, and `--memory` would be passed.
+ohana_share_heap()
 
 // Arguments are taken as the bytes the kernel gave: a file name need not be UTF-8.
 let words = (1..<max(1, Int(CommandLine.argc))).map { index in
