@@ -2,7 +2,7 @@ extension RecordSchema {
   /// A slot without a name that tells records of a group (`all`, `any`, `odd`) apart while its branches work on them.
   ///
   /// ```
-  /// u64 place in the group's input │ for each stage that made rows of it: 01 │ u32 number of the stage │ u32 number of the row
+  /// u64 place of its batch in the group's input │ u32 place in the batch │ for each stage that made rows of it: 01 │ u32 number of the stage │ u32 number of the row
   /// ```
   /// Big-endian, so that bytes compare as records follow one another. What a stage makes of a record is another one; a record without an
   /// identity (a stage made it of many) equals none.

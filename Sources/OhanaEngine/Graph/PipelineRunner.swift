@@ -300,7 +300,8 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     }
     count(batch, step: step, input: input, tally: tally, began: began)
     if case .passAndStop = outcome {
-      if steps[step].stopsReading { truncate(batch, step: step) } else { outcome = .pass }
+      // What a stage held back lies behind the end of the input: there is nothing left to be read, and the books want all of it.
+      if steps[step].stopsReading, !batch.hasOrigins { truncate(batch, step: step) } else { outcome = .pass }
     }
     let result: FlowState.OrderedResult =
       switch outcome {
@@ -385,7 +386,6 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
 
   /// Behind an early stop: the batch ends with the last record that was let through, for the books of all steps before too.
   private func truncate(_ batch: RecordBatch, step: Int) {
-    guard !batch.hasOrigins else { return }
     // The last record of each generation: that let through, the one it was made of, and so on down to the one read.
     var lasts = [batch.selectedCount > 0 ? Int(batch.selection[batch.selectedCount - 1]) : -1]
     while let last = lasts.last, let parent = batch.parent(of: last) { lasts.append(parent) }

@@ -3,17 +3,34 @@ internal import OhanaCore
 /// One branch of a group, driven by it: batches go through all of its steps in turn.
 final class GroupBranch {
   let steps: [StageStep]
-  let shares: [(share: MemoryShare, weight: Int)]
+  /// The steps that it begins with and that any thread may do.
+  let head: [HeadStep]
   var end = RecordSchema.BranchEnd()
   /// Steps before this one have had enough.
   private var first = 0
 
-  init(steps: [StageStep], shares: [(share: MemoryShare, weight: Int)]) {
-    self.steps = steps
-    self.shares = shares
+  enum HeadStep: Sendable {
+    case row(any RowStage)
+    /// Of a group within the branch.
+    case numbering(GroupNumbering)
   }
 
-  var weight: Int { shares.reduce(0) { $0 + $1.weight } }
+  init(steps: [StageStep]) {
+    self.steps = steps
+    var head: [HeadStep] = []
+    scan: for step in steps {
+      switch step {
+      case .row(let stage): head.append(.row(stage))
+      case .ordered(let stage):
+        guard let numbering = stage as? GroupNumbering else { break scan }
+        head.append(.numbering(numbering))
+      }
+    }
+    self.head = head
+  }
+
+  /// Nothing in it has to be done in order.
+  var isRowLocal: Bool { head.count == steps.count }
   /// It takes no more.
   var isClosed: Bool { first > 0 }
 
@@ -69,16 +86,18 @@ final class GroupBranch {
       }
     }
   }
+}
 
+extension RecordSchema.BranchEnd {
   /// Makes a record that comes out fit what the branches have in common.
   func fit(_ record: Int, of batch: RecordBatch) {
-    for copy in end.copies {
+    for copy in copies {
       let field = batch.field(copy.from, of: record)
       batch.overlay(
         copy.to, of: record, offset: Int(field.offset), length: Int(field.length), kind: field.kind, encoding: field.encoding, inPlace: true
       )
     }
-    for slot in end.blanks where batch.field(slot, of: record).kind != .missing {
+    for slot in blanks where batch.field(slot, of: record).kind != .missing {
       batch.overlay(slot, of: record, offset: 0, length: 0, kind: .missing, inPlace: true)
     }
   }

@@ -1,204 +1,148 @@
 internal import OhanaCore
 
-/// A group of any branches. Each gets a copy of every record, with a number for its place; what comes out of the branches is sorted by these
-/// numbers, so that all that became of a record lies together, and what is kept is sorted into the order wanted.
+/// The ordered part of a group: takes what ``GroupFork`` made of each batch through the rest of the branches, and collects what comes out of
+/// each branch by identity. Branches that let records through in their order give sorted runs, so that nothing is left to be sorted.
 ///
-/// ```
-/// key of the first sort   identity (see RecordSchema.Identity) │ 00 │ u16 branch │ u64 place in what the branch gave
-/// key of the second       u16 branch │ u64 place            or, by input, u64 place in the first sort
-/// ```
+/// In the order of the input the branches are joined as they are streamed out. Where branches decide the order, each one's records are
+/// kept in the order in which it gives them, and the join decides which of them are passed on: no record is sorted.
 final class GroupCollector: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let kind: GroupStage.Kind
   private let order: GroupStage.Order
+  private let setup: GroupSetup
+  private let fork: GroupFork
   private var branches: [GroupBranch]
-  private let identity: Int
-  private let context: StageContext
-  /// What records carry within the branches.
-  private let inner: RecordPayload
-  private let reads: Set<Int>
-  private let needsBytes: Bool
+  private let shapes: [GroupItems.Shape]
 
-  private var sorter: ExternalSorter?
-  private let run = RunBuilder()
-  private let work = RecordBatch()
-  private let packed = ByteBuffer()
-  private let key = ByteBuffer()
-  private var places: [UInt64]
+  private var outputs: [Output] = []
+  private let items = GroupItems()
+  private var slotCount = 0
   private var total = 0
-  private var counts = (records: 0, rows: 0)
-  private var isFinished = false
+  private var source: GroupSource?
+
+  /// What came out of a branch.
+  private struct Output {
+    let identities: ExternalSorter
+    let places: ExternalSorter?
+    var count: UInt64 = 0
+  }
 
   init(
-    kind: GroupStage.Kind, order: GroupStage.Order, branches: [GroupBranch], identity: Int, context: StageContext, inner: RecordPayload,
-    reads: Set<Int>, needsBytes: Bool
+    kind: GroupStage.Kind, order: GroupStage.Order, branches: [GroupBranch], shapes: [GroupItems.Shape], setup: GroupSetup,
+    fork: GroupFork
   ) {
     self.kind = kind
     self.order = order
     self.branches = branches
-    self.identity = identity
-    self.context = context
-    self.inner = inner
-    self.reads = reads
-    self.needsBytes = needsBytes
-    places = Array(repeating: 0, count: branches.count)
+    self.shapes = shapes
+    self.setup = setup
+    self.fork = fork
   }
 
-  var tally: StageTally { isFinished ? StageTally(dropped: total - counts.records, made: counts.rows) : StageTally() }
+  var tally: StageTally {
+    guard let source else { return StageTally() }
+    return StageTally(dropped: source.isFinished ? total - source.counts.records : 0, made: source.counts.rows)
+  }
 
-  /// Shares memory and says what records carry: known only now.
-  private func begin() -> ExternalSorter {
-    if let sorter { return sorter }
-    inner.slots = reads.union(context.payload.slots).sorted()
-    inner.needsBytes = needsBytes || context.payload.needsBytes
-    inner.needsOrigin = true
-    let budget = context.memory.bytes
-    let weight = max(1, branches.reduce(0) { $0 + $1.weight })
-    for branch in branches {
-      for (share, own) in branch.shares { share.bytes = budget / 2 * own / weight }
+  private func begin() {
+    guard outputs.isEmpty else { return }
+    setup.begin()
+    let budget = setup.context.memory.bytes
+    let carrying = shapes.filter { $0.carrying != .nothing }.count
+    func share(_ part: Int, of count: Int) -> Int { max(1 << 16, part / max(1, count)) }
+    outputs = shapes.map { shape in
+      switch shape.carrying {
+      case .nothing: Output(identities: sorter(share(budget / 16, of: shapes.count)), places: nil)
+      case .record: Output(identities: sorter(share(budget * 3 / 8, of: carrying)), places: nil)
+      case .recordByPlace:
+        Output(identities: sorter(share(budget / 16, of: shapes.count)), places: sorter(share(budget / 4, of: carrying)))
+      }
     }
-    let sorter = ExternalSorter(spill: context.spill, budget: budget / 4)
-    self.sorter = sorter
-    return sorter
   }
+
+  private func sorter(_ budget: Int) -> ExternalSorter { ExternalSorter(spill: setup.context.spill, budget: budget) }
 
   func process(_ batch: RecordBatch) throws -> OrderedOutcome {
-    let sorter = begin()
-    let packer = RecordPacker(inner)
-    packed.recycle(limit: 1 << 20)
-    for index in 0..<batch.selectedCount { packer.pack(Int(batch.selection[index]), of: batch, to: packed) }
+    begin()
+    slotCount = batch.slotCount
+    let forked = try fork.take(batch)
     for branch in branches.indices where !branches[branch].isClosed {
-      work.recycle(limit: 1 << 20)
-      work.slotCount = batch.slotCount
-      var next = UnsafeRawPointer(packed.base)
-      for number in 0..<batch.selectedCount {
-        next += packer.unpack(next, into: work)
-        setIdentity(UInt64(total + number), of: number)
+      if let copy = forked.copies[branch] {
+        try branches[branch].push(copy, from: branches[branch].head.count) { try collect($0, branch) }
+      } else {
+        if let run = forked.identities[branch] {
+          try outputs[branch].identities.add(run.items.base, byteCount: run.items.count, count: run.count)
+        }
+        if let run = forked.places[branch] {
+          try outputs[branch].places?.add(run.items.base, byteCount: run.items.count, count: run.count)
+        }
       }
-      try branches[branch].push(work) { try collect($0, branch, sorter) }
+      try flush(branch)
     }
+    fork.give(forked)
     total += batch.selectedCount
     return .consumed
   }
 
-  private func setIdentity(_ number: UInt64, of record: Int) {
-    let offset = work.arena.count
-    withUnsafeBytes(of: number.bigEndian) { work.arena.append($0.baseAddress!.assumingMemoryBound(to: UInt8.self), count: 8) }
-    work.fields[record * work.slotCount + identity] = FieldSpan(offset: UInt32(truncatingIfNeeded: offset), length: 8, kind: .string)
-  }
-
-  private func collect(_ batch: RecordBatch, _ branch: Int, _ sorter: ExternalSorter) throws {
-    let packer = RecordPacker(context.payload)
+  private func collect(_ batch: RecordBatch, _ branch: Int) throws {
+    let packer = RecordPacker(setup.context.payload)
     for index in 0..<batch.selectedCount {
       let record = Int(batch.selection[index])
-      branches[branch].fit(record, of: batch)
-      key.removeAll()
-      let field = batch.field(identity, of: record)
-      if field.length > 0 {
-        key.append(batch.bytes(of: field))
-      } else {
-        // Made of many records: equal to none.
-        append(.max, 8)
-        for half in [places[branch] >> 32, places[branch] & 0xffff_ffff] {
-          key.append(1)
-          append(UInt64(branch), 4)
-          append(half, 4)
-        }
-      }
-      key.append(0)
-      append(UInt64(branch), 2)
-      append(places[branch], 8)
-      places[branch] += 1
-      // Of `all`, only what the first branch gives comes out.
-      run.append(key: UnsafeRawBufferPointer(key.bytes)) { if kind != .all || branch == 0 { packer.pack(record, of: batch, to: $0) } }
-      if run.byteCount > 1 << 16 { try run.flush(to: sorter) }
+      branches[branch].end.fit(record, of: batch)
+      items.append(record, of: batch, shapes[branch], packer, place: outputs[branch].count)
+      outputs[branch].count += 1
+      if items.identities.byteCount > 1 << 16 || items.places.byteCount > 1 << 16 { try flush(branch) }
     }
   }
 
-  private func append(_ number: UInt64, _ size: Int) {
-    for shift in stride(from: 8 * (size - 1), through: 0, by: -8) { key.append(UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
+  private func flush(_ branch: Int) throws {
+    try items.identities.flush(to: outputs[branch].identities)
+    if let places = outputs[branch].places { try items.places.flush(to: places) }
   }
 
   var canCheckpoint: Bool { branches.allSatisfy { $0.parts != nil } }
 
   func save(to writer: CheckpointWriter) throws {
-    let sorter = begin()
-    try run.flush(to: sorter)
+    begin()
     try writer.put(total)
-    try writer.put(work.slotCount)
-    for place in places { try writer.put(place) }
-    for branch in branches { try branch.save(to: writer) }
-    try sorter.save(to: writer)
+    try writer.put(slotCount)
+    for (branch, output) in outputs.enumerated() {
+      try writer.put(output.count)
+      try branches[branch].save(to: writer)
+      try output.identities.save(to: writer)
+      try output.places?.save(to: writer)
+    }
   }
 
   func restore(from reader: CheckpointReader) throws {
-    let sorter = begin()
+    begin()
     total = try reader.count()
-    work.slotCount = try reader.count()
-    for branch in places.indices { places[branch] = try reader.uint64() }
-    for branch in branches { try branch.restore(from: reader) }
-    try sorter.restore(from: reader)
+    slotCount = try reader.count()
+    for branch in outputs.indices {
+      outputs[branch].count = try reader.uint64()
+      try branches[branch].restore(from: reader)
+      try outputs[branch].identities.restore(from: reader)
+      try outputs[branch].places?.restore(from: reader)
+    }
   }
 
   func finish() throws -> (any BatchSource)? {
-    let sorter = begin()
-    let slotCount = work.slotCount
+    begin()
+    let work = RecordBatch()
     for branch in branches.indices {
-      try branches[branch].finish(work, slotCount: slotCount) { try collect($0, branch, sorter) }
+      try branches[branch].finish(work, slotCount: slotCount) { try collect($0, branch) }
+      try flush(branch)
     }
     branches = []
-    work.recycle(limit: 0)
-    try run.flush(to: sorter)
-    let kept = ExternalSorter(spill: context.spill, budget: context.memory.bytes / 4)
-    try decide(try sorter.finish(), into: kept)
-    self.sorter = nil
-    isFinished = true
-    return SortedSource(try kept.finish(), keeping: kept, context, count: counts.records + counts.rows)
-  }
-
-  /// Looks at what became of each record, and hands on what is kept.
-  private func decide(_ merger: RunMerger, into kept: ExternalSorter) throws {
-    let current = ByteBuffer()
-    let chosen = ByteBuffer()
-    var count = 0
-    var number: UInt64 = 0
-    func close() throws {
-      defer { (number, count) = (number + 1, 0) }
-      let isKept =
-        switch kind {
-        case .all: count == places.count
-        case .any: count > 0
-        case .odd: count % 2 == 1
-        }
-      guard isKept else { return }
-      if current.count == 9 { counts.records += 1 } else { counts.rows += 1 }
-      let item = UnsafeRawPointer(chosen.base)
-      key.removeAll()
-      if order == .input {
-        append(number, 8)
-      } else {
-        key.append(SortItem.key(item).assumingMemoryBound(to: UInt8.self) + current.count, count: 10)
-      }
-      run.append(key: UnsafeRawBufferPointer(key.bytes)) { out in
-        out.append(SortItem.payload(item).assumingMemoryBound(to: UInt8.self), count: SortItem.size(item) - SortItem.headSize(item))
-      }
-      if run.byteCount > 1 << 16 { try run.flush(to: kept) }
+    let join = GroupJoin(kind, try outputs.map { ($0.identities, try $0.identities.finish()) })
+    let source: GroupSource
+    if order == .input {
+      source = GroupSource(join, setup.context)
+    } else {
+      let budget = max(1 << 16, setup.context.memory.bytes / 16 / outputs.count)
+      source = try GroupSource(join, logs: outputs.map(\.places), chosen: outputs.map { _ in sorter(budget) }, setup.context)
     }
-    while let item = try merger.next() {
-      let bytes = SortItem.key(item).assumingMemoryBound(to: UInt8.self)
-      let length = SortItem.keyLength(item) - 10
-      if count > 0, length != current.count || memcmp(bytes, current.base, length) != 0 { try close() }
-      if count == 0 {
-        current.removeAll()
-        current.append(bytes, count: length)
-      }
-      count += 1
-      // A record is taken from the branch that put it in: the first, or, where others took it out again, the last.
-      if count == 1 || kind == .odd {
-        chosen.removeAll()
-        chosen.append(item.assumingMemoryBound(to: UInt8.self), count: SortItem.size(item))
-      }
-    }
-    if count > 0 { try close() }
-    try run.flush(to: kept)
+    outputs = []
+    self.source = source
+    return source
   }
 }

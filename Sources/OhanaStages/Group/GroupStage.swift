@@ -169,6 +169,7 @@ public struct GroupStage: PlannedStage {
     let sides = ScratchPool<RecordLayout> { RecordLayout(followsSource: false) }
     var reads: Set<Int> = [identity]
     var ends: [RecordSchema] = []
+    var allShares: [[(share: MemoryShare, weight: Int)]] = []
     var bound: [GroupBranch] = []
     for chain in branches {
       var branch = schema.branch(after: ends.last)
@@ -190,7 +191,8 @@ public struct GroupStage: PlannedStage {
         reads.formUnion(branch.slotsRead)
       }
       ends.append(branch)
-      bound.append(GroupBranch(steps: steps, shares: shares))
+      allShares.append(shares)
+      bound.append(GroupBranch(steps: steps))
     }
     let membersBefore = schema.needsMembers
     let fits = try schema.endGroup(ends)
@@ -204,8 +206,16 @@ public struct GroupStage: PlannedStage {
       needsBytes = needsBytes || layout.followsSource
     }
     schema.slotsRead = reads
-    let group = GroupCollector(
-      kind: kind, order: order, branches: bound, identity: identity, context: context, inner: payload, reads: reads, needsBytes: needsBytes)
-    return [.ordered(group)]
+    let setup = GroupSetup(context, inner: payload, reads: reads, needsBytes: needsBytes, shares: allShares)
+    let shapes = bound.indices.map { branch in
+      // Of `all`, only what the first branch gives comes out.
+      GroupItems.Shape(
+        identity: identity, branch: branch,
+        carrying: kind == .all && branch > 0 ? .nothing : order == .input ? .record : .recordByPlace)
+    }
+    let numbering = GroupNumbering(setup)
+    let fork = GroupFork(setup, numbering: numbering, branches: bound, shapes: shapes, identity: identity)
+    let group = GroupCollector(kind: kind, order: order, branches: bound, shapes: shapes, setup: setup, fork: fork)
+    return [.ordered(numbering), .row(fork), .ordered(group)]
   }
 }

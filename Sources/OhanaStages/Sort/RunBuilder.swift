@@ -30,7 +30,25 @@ final class RunBuilder {
   }
 
   func flush(to target: ExternalSorter) throws {
+    let count = self.count
     guard count > 0 else { return }
+    finish()
+    try target.add(sorted.base, byteCount: sorted.count, count: count)
+    sorted.recycle(limit: 1 << 18)
+  }
+
+  /// Appends all items, in order, to `target`, and forgets them. Returns their number.
+  func flush(to target: ByteBuffer) -> Int {
+    let count = self.count
+    guard count > 0 else { return 0 }
+    finish()
+    target.append(sorted.bytes)
+    sorted.recycle(limit: 1 << 18)
+    return count
+  }
+
+  /// Moves the items, sorted, to where they are taken from.
+  private func finish() {
     sorter.removeAll()
     sorter.reserve(count)
     for index in 0..<count {
@@ -45,9 +63,7 @@ final class RunBuilder {
       let item = items.base + starts.base[Int(sorter.base[index].record)]
       sorted.append(item, count: SortItem.size(item))
     }
-    try target.add(sorted.base, byteCount: sorted.count, count: count)
     items.recycle(limit: 1 << 18)
-    sorted.recycle(limit: 1 << 18)
     count = 0
   }
 }

@@ -49,6 +49,27 @@ import Testing
     #expect(report.books.read == 3 && report.books.written == 3 && report.books.rejected == 0 && report.books.stoppedEarly)
     #expect(report.books.inputs.map(\.read) == [3, 0])
   }
+  @Test(
+    "a limit behind what was held back: all of it is in the books, in batches of any size",
+    arguments: [
+      ["reverse", "then", "limit", "7"], ["sort", "id:number:desc", "then", "filter", "k <> 3", "then", "limit", "7"],
+      ["any", "{", "skip", "2", "}", "{", "limit", "5000", "}", "then", "limit", "7"],
+      ["dedupe", "--by", "id", "--keep", "last", "then", "limit", "7"],
+      ["count-by", "id", "then", "limit", "7"], ["dedupe", "--by", "id", "then", "limit", "7"],
+    ])
+  func limitBehindHeldBack(chain: [String]) throws {
+    var seen: Report.Books.Stage?
+    for options in [["--threads", "1", "--memory", "16M"], ["--threads", "8"]] {
+      let report = try Self.run(
+        ["a.ndjson", "b.ndjson"] + options + ["then"] + chain,
+        ["a.ndjson": Self.records(0..<30_000), "b.ndjson": Self.records(30_000..<60_000)])
+      #expect(report.books.written == 7)
+      let last = try #require(report.books.stages.last)
+      #expect(last.text == "limit 7" && last.output == 7)
+      if let seen { #expect(last.dropped == seen.dropped && last.input == seen.input) }
+      seen = last
+    }
+  }
   @Test("a bad record in front of the one that fills it is one") func limitBehindBad() throws {
     let failed = try Self.run(
       ["a.ndjson", "then", "limit", "3"], ["a.ndjson": Self.records(0..<2) + "bad\n" + Self.records(2..<9)], status: 3)

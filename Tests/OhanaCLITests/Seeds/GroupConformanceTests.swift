@@ -80,6 +80,33 @@ import Testing
       gives: "name,phone,email,city\nA,1,,Oslo\nA,2,,Oslo\nA,,a@b,Oslo\nB,,b@c,Rome\n", file: "in.csv")
   }
 
+  @Test("O-69 to O-72: groups over many batches give what their rules say, nested ones too, at any threads and on disk") func many() throws
+  {
+    let padding = String(repeating: "x", count: 900)
+    let ids = (0..<12_000).map { $0 * 7_919 % 12_000 }
+    let input = ids.map { "{\"id\":\"\($0)\",\"n\":\($0),\"pad\":\"\(padding)\"}\n" }.joined()
+    let (third, sorted) = (["{", "filter", "n % 3 = 0", "}"], ["{", "sort", "n:number", "then", "filter", "n % 2 = 0", "}"])
+    let names = { (ids: [Int]) in ids.map { String($0) } }
+    let chosen = Set(ids.filter { $0 % 3 == 0 || $0 % 2 == 0 })
+    try Conformance.expect(input, ["any"] + third + sorted, gives: names(ids.filter { chosen.contains($0) }))
+    try Conformance.expect(
+      input, ["any"] + third + sorted + ["--order", "branch"],
+      gives: names(ids.filter { $0 % 3 == 0 } + (0..<12_000).filter { $0 % 2 == 0 && $0 % 3 != 0 }))
+    try Conformance.expect(input, ["all"] + sorted + third, gives: names((0..<12_000).filter { $0 % 6 == 0 }))
+    try Conformance.expect(
+      input,
+      ["odd", "{", "any"] + third + sorted + ["}", "{", "all"] + sorted + third + ["then", "set", "x = 1", "}"] + [
+        "{", "skip", "11000", "}",
+      ],
+      gives: {
+        let one = ids.filter { chosen.contains($0) }
+        let two = one.filter { $0 % 6 != 0 }
+        let last = Array(ids.dropFirst(11_000))
+        let (inTwo, inLast) = (Set(two), Set(last))
+        return names(two.filter { !inLast.contains($0) } + last.filter { !inTwo.contains($0) })
+      }())
+  }
+
   @Test("a record keeps what the branch it is taken from did") func contents() throws {
     try Conformance.expect(
       Self.input, ["any", "{", "limit", "1", "then", "set", "x = 1", "}", "{", "skip", "2", "then", "set", "y = 2", "}"],

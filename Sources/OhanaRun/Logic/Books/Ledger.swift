@@ -93,6 +93,8 @@ final class LedgerStage: OrderedStage, Checkpointable {
   var tally: StageTally { StageTally() }
 
   func process(_ batch: RecordBatch) throws -> OrderedOutcome {
+    // What a stage held back was counted when it was read.
+    if batch.hasOrigins { return .pass }
     let source = sources[batch.source]
     announceEnds(before: batch.source)
     for reject in batch.rejects { try write?(source, batch, reject) }
