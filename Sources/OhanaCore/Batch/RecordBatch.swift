@@ -82,7 +82,9 @@ public final class RecordBatch: @unchecked Sendable {  // because it is owned by
   /// What passed each step, by input, in a batch that mixes inputs; kept by the engine.
   package final var mixedPassages: [(source: Int, step: Int, input: Int, output: Int)] = []
   /// Selections behind each step, in order; kept by the engine where something may stop reading early.
-  package final var trail: [(step: Int, selection: [UInt32])] = []
+  package final var trail: [(step: Int, selection: [UInt32], noted: [UInt32])] = []
+  /// Records that the row stage at work notes something about (``StageTally/noted``), one for each thing noted.
+  package final var notedRecords: [UInt32] = []
   /// Records of the batch that count, where a stage stopped reading within it; nil: all.
   public package(set) final var truncatedAt: Int?
   /// Per record that was restored from a spill or a sort: where it came from. Empty for batches straight from a reader.

@@ -26,6 +26,7 @@ extension RecordSchema {
     branch.slotCount = other.slotCount
     branch.stageNumber = other.stageNumber
     branch.needsMembers = needsMembers || other.needsMembers
+    branch.needsText = needsText || other.needsText
     for field in other.sourceFields.dropFirst(sourceFields.count) where branch.bindings[field.name.whole] == nil {
       branch.bindings[field.name.whole] = .slot(field.slot)
     }

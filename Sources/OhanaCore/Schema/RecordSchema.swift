@@ -30,6 +30,14 @@ public struct RecordSchema: Sendable {
   public var slotsRead: Set<Int> = []
   /// The stages so far need every member of a record, not only slots (`distinct --by record`, `--keep most-complete`).
   public var needsMembers = false
+  /// The stages so far look into the text of records of NDJSON, for members that no slot stands for.
+  package var needsText = false
+  /// Names that a slot stands for, that are gone, or that may be missing (`--optional`).
+  package var knownNames: Set<[UInt8]> {
+    let names = Set(bindings.keys)
+    if case .names(let optional) = optional { return names.union(optional) }
+    return names
+  }
 
   /// Slots of the identities in force: one for each group (`all`, `any`, `odd`) that the stage being bound stands in. A stage that makes
   /// rows of records renews them.

@@ -349,8 +349,9 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     if tally != StageTally() { batch.originCountsAre = -1 }
     countOrigins(batch, step: step, entering: false)
     if keepsTrail {
-      batch.trail.append((step, Array(UnsafeBufferPointer(start: batch.selection, count: batch.selectedCount))))
+      batch.trail.append((step, Array(UnsafeBufferPointer(start: batch.selection, count: batch.selectedCount)), batch.notedRecords))
     }
+    if tally.noted > 0 { batch.notedRecords.removeAll(keepingCapacity: true) }
   }
 
   /// Behind a breaker a batch mixes the records of several inputs: count them one by one, unless there is only one input, or they are those
@@ -397,7 +398,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     var input = lasts[0] + 1
     var generation = 0
     batch.truncate(behind: lasts[0])
-    for (step, selection) in batch.trail {
+    for (step, selection, noted) in batch.trail {
       let kept = selection.prefix(while: isIn)
       if batch.stepCounts[step].input > 0 {
         var tally = StageTally(dropped: input - kept.count)
@@ -406,7 +407,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
           let parents = Set(kept.map { batch.parent(of: Int($0)) }).count
           tally = StageTally(dropped: input - parents, made: kept.count - parents)
         }
-        tally.noted = batch.stepCounts[step].tally.noted
+        tally.noted = noted.count { isIn($0) }
         batch.stepCounts[step].input = input
         batch.stepCounts[step].output = kept.count
         batch.stepCounts[step].tally = tally

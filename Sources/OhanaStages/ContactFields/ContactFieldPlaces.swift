@@ -13,6 +13,8 @@ struct ContactFieldPlaces: Sendable {
   private(set) var list: Int?
   /// The list `addresses`.
   private(set) var addresses: Int?
+  /// Columns of higher numbers, which no slot stands for.
+  private(set) var unbound: UnboundColumns?
 
   /// Asks the reader for whatever of it there may be.
   init(of types: [ContactFieldType], _ schema: inout RecordSchema) {
@@ -23,32 +25,40 @@ struct ContactFieldPlaces: Sendable {
     }
     if types.contains(where: { $0 != .address }) { list = schema.slot(readingIfPresent: Self.listName) }
     if types.contains(.address) { addresses = schema.slot(readingIfPresent: FieldName(whole: Array("addresses".utf8))) }
+    unbound = UnboundColumns(of: types, &schema)
   }
 
   static let listName = FieldName(whole: Array("fields".utf8))
 
-  /// `phone`, `phone_2` … `phone_9`, and higher numbers where the inputs have such columns; of an address the columns that hold its parts,
-  /// too.
+  /// `phone`, `phone_2` … `phone_9`, and higher numbers where the inputs have such columns or a stage or `--optional` has named them; of an
+  /// address the columns that hold its parts, too: `address.city`, `address_2.city` … and `city`.
   static func columnNames(of type: ContactFieldType, _ schema: RecordSchema) -> [[UInt8]] {
     let base = Array(type.rawValue.utf8)
     var names = [base] + (2...9).map { base + Array("_\($0)".utf8) }
+    if type == .address { names += addressParts.flatMap { [base + Array(".\($0)".utf8), Array($0.utf8)] } }
+    if type == .address { names += (schema.columns ?? []).filter { $0.starts(with: "address.".utf8) && !names.contains($0) } }
+    let given = (schema.columns ?? []) + schema.knownNames.filter { $0.starts(with: base) }.sorted { $0.lexicographicallyPrecedes($1) }
     var numbered: [(number: Int, name: [UInt8])] = []
-    for column in schema.columns ?? [] where column.starts(with: base) {
-      if type == .address, column.starts(with: "address.".utf8) { names.append(column) }
-      let rest = column.dropFirst(base.count)
-      guard rest.first == UInt8(ascii: "_"), let number = Int(String(decoding: rest.dropFirst(), as: UTF8.self)), number > 9 else {
-        continue
-      }
+    for column in given where column.starts(with: base) && !names.contains(column) {
+      guard let number = UnboundColumns.number(in: column[...], of: type), !numbered.contains(where: { $0.name == column }) else { continue }
       numbered.append((number, column))
     }
     return names + numbered.sorted { $0.number < $1.number }.map(\.name)
   }
+
+  /// Parts of an address that columns are called after.
+  static let addressParts = ["street", "city", "region", "postal", "country"]
 
   /// Whether a record has a field of `type`; `isStrict`: one that is not empty.
   func has(_ type: ContactFieldType, _ record: Int, of batch: RecordBatch, isStrict: Bool, _ scratch: ByteBuffer) -> Bool {
     for column in columns where column.type == type {
       let field = batch.field(column.slot, of: record)
       if isStrict ? !field.isHollow(in: batch) : field.isPresent { return true }
+    }
+    if let unbound {
+      for found in unbound.columns(record, of: batch, scratch) where found.type == type {
+        if isStrict ? !found.value.isHollow(in: batch) : found.value.isPresent { return true }
+      }
     }
     if type == .address {
       guard let addresses else { return false }

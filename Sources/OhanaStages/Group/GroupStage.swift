@@ -194,13 +194,13 @@ public struct GroupStage: PlannedStage {
       allShares.append(shares)
       bound.append(GroupBranch(steps: steps))
     }
-    let membersBefore = schema.needsMembers
+    let (membersBefore, textBefore) = (schema.needsMembers, schema.needsText)
     let fits = try schema.endGroup(ends)
     for (index, end) in fits.enumerated() {
       bound[index].end = end
       reads.formUnion(end.copies.map(\.from))
     }
-    var needsBytes = schema.needsMembers && !membersBefore
+    var needsBytes = schema.needsMembers && !membersBefore || schema.needsText && !textBefore
     while let layout = sides.takeIfAny() {
       reads.formUnion(layout.slots)
       needsBytes = needsBytes || layout.followsSource

@@ -57,6 +57,12 @@ struct MatchStep: RowStage {
       consider(batch.field(column.slot, of: record), batch, scratch)
       if isDone(scratch) { return }
     }
+    if let unbound = places.unbound {
+      for column in unbound.columns(record, of: batch, scratch.keys) {
+        consider(column.value, batch, scratch)
+        if isDone(scratch) { return }
+      }
+    }
     var entries = ListedFields(places.list, of: record, in: batch)
     while let entry = entries.next(scratch.keys) {
       consider(entry.value, batch, scratch)

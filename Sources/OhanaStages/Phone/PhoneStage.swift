@@ -81,7 +81,8 @@ public struct PhoneStage: PlannedStage {
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     var columns: [PhoneStep.Column] = []
-    for column in ContactFieldPlaces(of: [.phone], &schema).columns {
+    let places = ContactFieldPlaces(of: [.phone], &schema)
+    for column in places.columns {
       let changesValue = replaces || invalid == .drop
       if changesValue { _ = try schema.slot(rewritingIfPresent: FieldName(whole: column.name)) }
       var targets: [Int] = []
@@ -100,7 +101,8 @@ public struct PhoneStage: PlannedStage {
     return [
       .row(
         PhoneStep(
-          region: region, formats: formats.words, keepsInvalid: invalid != .drop, replaces: replaces, columns: columns, list: list,
+          region: region, formats: formats.words, keepsInvalid: invalid != .drop, replaces: replaces, columns: columns, unbound: places.unbound,
+          list: list,
           tags: tags,
           isColumnar: schema.columns != nil))
     ]

@@ -12,6 +12,7 @@ struct PhoneStep: RowStage {
   let keepsInvalid: Bool
   let replaces: Bool
   let columns: [Column]
+  let unbound: UnboundColumns?
   let list: Int?
   let tags: Int?
   let isColumnar: Bool
@@ -24,7 +25,6 @@ struct PhoneStep: RowStage {
     let number = ByteBuffer()
     let list = ByteBuffer()
     var isInvalid = false
-    var invalidCount = 0
   }
 
   func process(_ batch: RecordBatch) throws -> StageTally {
@@ -33,11 +33,12 @@ struct PhoneStep: RowStage {
       scratch.list.recycle(limit: 1 << 20)
       pool.give(scratch)
     }
-    scratch.invalidCount = 0
+    batch.notedRecords.removeAll(keepingCapacity: true)
     let tag = Array(PhoneStage.tag.utf8)
     for index in 0..<batch.selectedCount {
       let record = Int(batch.selection[index])
       scratch.isInvalid = false
+      try unbound?.requireNone(record, of: batch, scratch.keys)
       for column in columns { try format(column, record, batch, scratch) }
       if let list, batch.field(list, of: record).kind == .array { try formatList(list, record, batch, scratch) }
       guard scratch.isInvalid, let tags else { continue }
@@ -46,7 +47,7 @@ struct PhoneStep: RowStage {
       let kind = TagList.append(tag, to: field, in: batch, isColumn: isColumnar, into: scratch.number, scratch.decoded)
       try batch.write(scratch.number.bytes, kind, to: tags, of: record)
     }
-    return StageTally(noted: scratch.invalidCount)
+    return StageTally(noted: batch.notedRecords.count)
   }
 
   /// The text of a phone's value, if it is one that can be looked at.
@@ -56,10 +57,10 @@ struct PhoneStep: RowStage {
   }
 
   /// Whether the number is a possible one; counts those that are not.
-  private func isValid(_ text: UnsafeBufferPointer<UInt8>, _ scratch: Scratch) -> Bool {
+  private func isValid(_ text: UnsafeBufferPointer<UInt8>, _ record: Int, _ batch: RecordBatch, _ scratch: Scratch) -> Bool {
     if PhoneNumbers.isPossible(text, region: region, scratch: scratch.text) { return true }
     scratch.isInvalid = true
-    scratch.invalidCount += 1
+    batch.notedRecords.append(UInt32(truncatingIfNeeded: record))
     return false
   }
 
@@ -70,7 +71,7 @@ struct PhoneStep: RowStage {
 
   private func format(_ column: Column, _ record: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
     guard let first = text(of: batch.field(column.slot, of: record), batch, scratch) else { return }
-    if !isValid(first, scratch), !keepsInvalid {
+    if !isValid(first, record, batch, scratch), !keepsInvalid {
       return batch.overlay(column.slot, of: record, offset: 0, length: 0, kind: isColumnar ? .null : .missing, inPlace: true)
     }
     for (index, format) in formats.enumerated() {
@@ -97,7 +98,7 @@ struct PhoneStep: RowStage {
     while let entry = entries.next(scratch.keys) {
       let start = entry.span.jsonStart
       if entry.type == .phone, let text = text(of: entry.value, batch, scratch) {
-        let isInvalid = !isValid(text, scratch)
+        let isInvalid = !isValid(text, record, batch, scratch)
         if isInvalid, !keepsInvalid {
           // With the comma in front of it; that behind it goes with the next one, if it was the first.
           if isFirst { out.append(batch.arena.base + copied, count: start - copied) }

@@ -45,18 +45,18 @@ public struct SplitStage: PlannedStage {
   public var dropReason: String? { "no such field" }
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
-    let columns = ContactFieldPlaces(of: [type], &schema).columns
+    let places = ContactFieldPlaces(of: keepsOthers ? [type] : [type] + ContactFieldType.listed.filter { $0 != type }, &schema)
+    let columns = places.columns.filter { $0.type == type }
     let list = try schema.slot(rewritingIfPresent: ContactFieldPlaces.listName)
     let target = columns.isEmpty ? nil : try schema.slot(writing: FieldName(whole: Array(type.rawValue.utf8)))
     var gone = columns.map(\.name).filter { !$0.elementsEqual(type.rawValue.utf8) }
-    if !keepsOthers {
-      for other in ContactFieldType.listed where other != type { gone += ContactFieldPlaces(of: [other], &schema).columns.map(\.name) }
-    }
+    gone += places.columns.filter { $0.type != type }.map(\.name)
     try schema.dropIfPresent(gone.map { FieldName(whole: $0) })
     return [
       .row(
         SplitStep(
-          type: type, keepsOthers: keepsOthers, columns: columns.map(\.slot), target: target, list: list, identities: schema.identitySlots))
+          type: type, keepsOthers: keepsOthers, columns: columns.map(\.slot), unbound: places.unbound, target: target, list: list,
+          identities: schema.identitySlots))
     ]
   }
 }
@@ -66,6 +66,7 @@ private struct SplitStep: RowStage {
   let keepsOthers: Bool
   /// Columns of the type, and the one that gets their values.
   let columns: [Int]
+  let unbound: UnboundColumns?
   let target: Int?
   let list: Int?
   let identities: [RecordSchema.Identity]
@@ -102,6 +103,7 @@ private struct SplitStep: RowStage {
   }
 
   private func split(_ parent: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
+    try unbound?.requireNone(parent, of: batch, scratch.text)
     scratch.own.removeAll(keepingCapacity: true)
     scratch.others.removeAll(keepingCapacity: true)
     let hasList = list.map { batch.field($0, of: parent).kind == .array } ?? false

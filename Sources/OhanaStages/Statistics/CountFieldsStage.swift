@@ -61,6 +61,9 @@ private struct CountFieldsStep: RowStage {
         if type == .phone { counts.phones += 1 } else if type == .email { counts.emails += 1 }
       }
       for column in places.columns where batch.field(column.slot, of: record).isPresent { count(column.type) }
+      if let unbound = places.unbound {
+        for column in unbound.columns(record, of: batch, scratch) where column.value.isPresent { count(column.type) }
+      }
       var entries = ListedFields(places.list, of: record, in: batch)
       while let entry = entries.next(scratch) {
         guard let type = entry.type else { continue }

@@ -42,6 +42,23 @@ import Testing
     #expect(result.err.contains("2 invalid numbers"), "\(result.err)")
   }
 
+  @Test("PHONE: invalid numbers are counted up to the record that an early stop ends with, for any batches and threads") func earlyStop()
+    throws
+  {
+    let folder = try Workdir()
+    let input = (0..<20_000).map { "{\"id\":\($0),\"phone\":\"\($0 % 2 == 0 ? "junk" : "+12125550100")\",\"phone_2\":\"?\"}\n" }.joined()
+    try folder.write("in.ndjson", input)
+    for setting in Conformance.settings {
+      for chain in [["filter", "id % 3 = 0"], ["split", "--on", "phone", "then", "filter", "id % 3 = 0"]] {
+        let result = try folder.run(["run", "in.ndjson"] + setting + ["then", "phone", "then"] + chain + ["then", "limit", "1000"])
+        let last = chain.count > 2 ? 499 : 999
+        let invalid = (0...last * 3).reduce(0) { $0 + ($1 % 2 == 0 ? 2 : 1) }
+        let text = "\(invalid / 1000),\(String(format: "%03d", invalid % 1000)) invalid numbers"
+        #expect(result.status == 0 && result.err.contains(text), "\(setting) \(chain): \(result.err)")
+      }
+    }
+  }
+
   @Test("PHONE: --replace puts the format in the value's place") func replace() throws {
     try Conformance.expect(
       "{\"phone\":\"(212) 555-0100\",\"fields\":[ {\"value\":\"212.555.0101\",\"type\":\"phone\"} ]}\n{\"phone_2\":2125550102}\n{\"phone\":\"x\"}\n",

@@ -15,7 +15,7 @@ struct BoundStage: Sendable {
   var payload: RecordPayload
   /// Layouts of outputs it writes beside the main one.
   var sideLayouts: [RecordLayout]
-  /// It looks at every member of a record.
+  /// It looks at every member of a record, or into its text.
   var needsMembers: Bool
 
   var weight: Int { StageBinder.weight(stage.memoryClass) }
@@ -52,7 +52,7 @@ struct StageBinder: Sendable {
           sides.withLock { $0.append(schema.layout) }
           return try openOutput(path, schema, index)
         }, readList: readList)
-      let neededMembers = schema.needsMembers
+      let needed = (members: schema.needsMembers, text: schema.needsText)
       let steps = try stage.bind(&schema, context)
       let extractor = schema.takeExtractor()
       let sideLayouts = sides.withLock { $0 }
@@ -63,7 +63,7 @@ struct StageBinder: Sendable {
           steps: (extractor.map { [$0] } ?? []).map { .init($0, stage: index, isCounted: false, stopsReading: false) }
             + steps.map { .init($0, stage: index, stopsReading: stage.mayStopReading && !mustReadOn) }, reads: schema.slotsRead,
           slotCount: schema.slotCount, memory: memory, payload: payload, sideLayouts: sideLayouts,
-          needsMembers: schema.needsMembers && !neededMembers))
+          needsMembers: schema.needsMembers && !needed.members || schema.needsText && !needed.text))
     }
     return bound
   }
