@@ -103,6 +103,12 @@ private struct Simulation {
         }
         take { $0.tailFilled(node: node, batch: batch, hasMore: hasMore) }
       case .process(let node, let batch):
+        let others = pending.count { if case .process(node, _) = $0 { true } else { false } }
+        let waiting = flow.begin(node: node)
+        switch nodes[node] {
+        case .row: #expect(waiting == others, "all that reached it were handed out")
+        case .ordered: #expect(others == 0 && waiting <= inUse.count - 1)
+        }
         switch nodes[node] {
         case .row: take { $0.rowDone(node: node, batch: batch) }
         case .ordered(let ordered):

@@ -68,6 +68,28 @@ private final class Collect: OrderedStage {
     #expect(counts.steps.first?.input == 300 && counts.steps.last?.input == 300)
   }
 
+  @Test("comes to rest whenever it is asked to, and is not confused by being asked at rest", arguments: [1, 2, 8])
+  func rests(threads: Int) async throws {
+    let sink = Collect()
+    let pipeline = Pipeline(source: Numbers(20_000), steps: [.init(.row(Dawdle())), .init(.ordered(sink))], slotCount: 0)
+    let runner = PipelineRunner(pipeline, batchCount: 4, batchBytes: 1 << 16, scheduler: WorkScheduler(width: threads))
+    let rests = Locked<[Int]>([])
+    @Sendable func pause(_ left: Int) {
+      runner.pause { isAtRest in
+        guard isAtRest else { return }
+        rests.withLock { $0.append(sink.values.count) }
+        runner.pause { _ in Issue.record("it is at rest already") }
+        runner.proceed()
+        if left > 1 { pause(left - 1) }
+      }
+    }
+    pause(5)
+    let counts = try await runner.run()
+    #expect(counts.batches == 20_000)
+    #expect(rests.withLock { $0.count } == 5)
+    #expect(rests.withLock { $0 == $0.sorted() })
+  }
+
   @Test("the first error wins and the run ends", arguments: [1, 2, 8])
   func failsOnce(threads: Int) async throws {
     let pipeline = Pipeline(

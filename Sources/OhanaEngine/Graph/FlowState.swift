@@ -39,6 +39,8 @@ struct FlowState: Sendable {
     /// Batches that wait for it, see ``FlowState/place``.
     var waiting = 0
     var running = 0
+    /// Batches of those running whose work has not begun.
+    var handedOut = 0
     /// Ordered: sequence number wanted next. Row: batches done.
     var done = 0
     /// Batches that will have arrived in all, once that is known.
@@ -134,6 +136,12 @@ struct FlowState: Sendable {
     advance()
   }
 
+  /// Work on one of the node's batches begins. Returns how many others wait for it then: handed out and not begun, or not handed out.
+  mutating func begin(node: Int) -> Int {
+    nodes[node].handedOut -= 1
+    return nodes[node].handedOut + nodes[node].waiting
+  }
+
   mutating func rowDone(node: Int, batch: Int) {
     outstanding -= 1
     nodes[node].running -= 1
@@ -172,6 +180,9 @@ struct FlowState: Sendable {
     if pause == .none { pause = .wanted }
     advance()
   }
+
+  /// Everything has come to rest, and nobody has said to go on.
+  var isAtRest: Bool { pause == .resting }
 
   /// Goes on after a rest.
   mutating func proceed() {
@@ -290,6 +301,7 @@ struct FlowState: Sendable {
       while let batch = takeWaiting(of: index) {
         actions.append(.process(node: index, batch: batch))
         nodes[index].running += 1
+        nodes[index].handedOut += 1
         outstanding += 1
       }
     case .ordered:
@@ -299,6 +311,7 @@ struct FlowState: Sendable {
         place[batch] = -1
         nodes[index].waiting -= 1
         nodes[index].running = 1
+        nodes[index].handedOut = 1
         outstanding += 1
         actions.append(.process(node: index, batch: batch))
       } else if nodes[index].inputEnd == next, free.count == sequence.count {

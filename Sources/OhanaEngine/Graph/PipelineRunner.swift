@@ -81,7 +81,15 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     let kinds = nodes.map { node -> FlowState.NodeKind in if case .row = node { .row } else { .ordered } }
     let flow = FlowState(nodes: kinds, batches: batchCount)
     maxActions = flow.maxActions
-    state = Locked(State(flow: flow, counts: counts ?? FlowCounts(steps: pipeline.steps.count)))
+    var counts = counts ?? FlowCounts(steps: pipeline.steps.count)
+    let queues = nodes.map { node -> FlowCounts.Queue in
+      switch node {
+      case .row(let stages): FlowCounts.Queue(firstStep: stages[0].step)
+      case .ordered(let step, _): FlowCounts.Queue(firstStep: step)
+      }
+    }
+    if counts.queues.map(\.firstStep) != queues.map(\.firstStep) { counts.queues = queues }
+    state = Locked(State(flow: flow, counts: counts))
     super.init()
   }
 
@@ -117,10 +125,11 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
   /// Brings everything to rest between two batches of the source: then no batch is under way, and nobody touches source or stages.
   ///
   /// - Parameter atRest: called once, on one of the scheduler's threads: with true at rest, and then ``proceed()`` or ``cancel(_:)`` has to
-  ///   follow; with false if that cannot be, since the source has ended. Not called if the run ends before.
+  ///   follow; with false if that cannot be, since the source has ended. Not called if the run ends before, nor if it is on its way to a
+  ///   rest or at one already.
   public func pause(_ atRest: @escaping @Sendable (Bool) -> Void) {
     apply { state in
-      guard state.atRest == nil else { return }
+      guard state.atRest == nil, !state.flow.isAtRest else { return }
       state.atRest = atRest
       state.flow.requestPause()
     }
@@ -256,6 +265,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
 
   private func process(node: Int, index: Int) {
     let batch = batches[index]
+    state.withLock { state in state.counts.queues[node].add(state.flow.begin(node: node), of: batches.count) }
     batch.sequence = 0
     do {
       switch nodes[node] {
