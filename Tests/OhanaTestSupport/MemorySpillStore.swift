@@ -9,7 +9,11 @@ public final class MemorySpillStore: SpillStore {
     var bytesAppended = 0
     var mostInUse = 0
   }
+  private struct WeakFile {
+    weak var file: File?
+  }
   private let counts = Mutex(Counts())
+  private let named = Mutex<[Int: WeakFile]>([:])
   public let maxOpenFiles: Int
   /// Appends beyond this many bytes in all fail like a full disk.
   public let capacityInBytes: Int
@@ -20,11 +24,24 @@ public final class MemorySpillStore: SpillStore {
   }
 
   public func makeFile() throws -> any SpillFile {
-    counts.withLock { counts in
+    make([])
+  }
+
+  private func make(_ bytes: [UInt8]) -> any SpillFile {
+    let number = counts.withLock { counts in
       counts.made += 1
       counts.mostInUse = max(counts.mostInUse, counts.made - counts.removed)
+      return counts.made
     }
-    return File(self)
+    let file = File(self, number, bytes)
+    named.withLock { $0[number] = WeakFile(file: file) }
+    return file
+  }
+
+  /// A copy of a file that is still there.
+  public func reopen(_ number: Int, size: Int) throws -> any SpillFile {
+    guard let bytes = named.withLock({ $0[number]?.file?.content }), bytes.count >= size else { throw CheckpointReader.damaged }
+    return make(Array(bytes.prefix(size)))
   }
 
   public var filesMade: Int { counts.withLock { $0.made } }
@@ -36,9 +53,16 @@ public final class MemorySpillStore: SpillStore {
 
   private final class File: SpillFile {
     private let store: MemorySpillStore
-    private let bytes = Mutex<[UInt8]?>([])
+    private let bytes: Mutex<[UInt8]?>
+    let number: Int?
 
-    init(_ store: MemorySpillStore) { self.store = store }
+    init(_ store: MemorySpillStore, _ number: Int, _ bytes: [UInt8]) {
+      self.store = store
+      self.number = number
+      self.bytes = Mutex(bytes)
+    }
+
+    var content: [UInt8]? { bytes.withLock { $0 } }
 
     var size: Int { bytes.withLock { $0?.count ?? 0 } }
 

@@ -2,12 +2,13 @@ internal import OhanaCore
 
 /// Keeps one record of each key where all of them have to be seen first: logs the records and their keys, decides at the end, and streams
 /// the survivors in the order of the input.
-final class BestKeeper: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
+final class BestKeeper: ClusterCounting, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let context: StageContext
   private let rule: KeepRule
   private let duplicates: DuplicatesOutput?
   private var logs: (records: RecordLog, keys: KeyLog)?
   private var drops: DropList?
+  private(set) var clusterSizes = ClusterSizes()
 
   init(_ context: StageContext, _ rule: KeepRule, duplicates: DuplicatesOutput?) {
     self.context = context
@@ -53,7 +54,7 @@ final class BestKeeper: OrderedStage, Checkpointable, @unchecked Sendable {  // 
     let logs = self.logs ?? makeLogs()
     self.logs = nil
     let drops = DropList(spill: context.spill, budget: max(4096, context.memory.bytes / 8))
-    try logs.keys.decide(rule, tableBudget: context.memory.bytes / 4, into: drops)
+    try logs.keys.decide(rule, tableBudget: context.memory.bytes / 4, into: drops, counting: &clusterSizes)
     self.drops = drops
     return try SurvivorSource(logs.records, drops, duplicates, context)
   }

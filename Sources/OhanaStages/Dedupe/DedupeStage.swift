@@ -33,7 +33,7 @@ public struct DedupeStage: PlannedStage {
   }
 
   public var memoryClass: MemoryClass { keep == .first ? .keyed : .breaker }
-  public var opensOutput: Bool { duplicates != nil }
+  public var sideOutputs: [FilePath] { duplicates.map { [$0] } ?? [] }
   public var dropReason: String? { "duplicate" }
 
   public static func parse(arguments words: [String]) throws -> DedupeStage {

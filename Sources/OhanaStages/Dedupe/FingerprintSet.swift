@@ -3,12 +3,19 @@ internal import OhanaCore
 
 /// A set of fingerprints in raw memory: open addressing, linear probing, 16 bytes a slot, at most three quarters full.
 ///
+/// A slot holds 120 bits of a fingerprint, and in the low 8 bits of its upper half how often the key was met again, up to 255: what
+/// nobody looks at until a key repeats costs nothing.
+///
 /// Optionally remembers where each fingerprint came from. Grows by doubling; old and new table together stay within the budget. Copies
 /// share the memory: work on one at a time.
 struct FingerprintSet {
   private var table: RawTable<Fingerprint>
   private var slots: UnsafeMutablePointer<Fingerprint>
   private var origins: RawTable<RecordOrigin>?
+  /// By number of repeats, 1 to 255: how many keys came to it.
+  private let reached = RawTable<Int>(capacity: 256)
+  private let reachedBase: UnsafeMutablePointer<Int>
+  private static let mostRepeats: UInt64 = 255
   private var mask: Int
   private(set) var count = 0
   private var room: Int
@@ -29,6 +36,7 @@ struct FingerprintSet {
     while capacity < 1 << 14, capacity * 2 * slotSize * 4 <= budget { capacity *= 2 }
     table = RawTable(capacity: capacity)
     slots = table.base
+    reachedBase = reached.base
     origins = keepsOrigins ? RawTable(capacity: capacity) : nil
     mask = capacity - 1
     room = capacity / 4 * 3
@@ -54,7 +62,7 @@ struct FingerprintSet {
     var slot = Int(truncatingIfNeeded: fingerprint.low) & mask
     while true {
       let found = slots[slot]
-      if found.low == fingerprint.low, found.high == fingerprint.high { return (slot, true) }
+      if found.low == fingerprint.low, found.high ^ fingerprint.high <= Self.mostRepeats { return (slot, true) }
       if found.isNone { return (slot, false) }
       slot = (slot &+ 1) & mask
     }
@@ -66,8 +74,29 @@ struct FingerprintSet {
   /// Puts a fingerprint into the free slot that ``find(_:)`` gave. There must be room.
   @inline(__always)
   mutating func insert(_ fingerprint: Fingerprint, at slot: Int) {
-    slots[slot] = fingerprint
+    slots[slot] = Fingerprint(high: fingerprint.high & ~Self.mostRepeats, low: fingerprint.low)
     count &+= 1
+  }
+
+  /// The key in this slot was met again.
+  @inline(__always)
+  func countRepeat(at slot: Int) {
+    let repeats = slots[slot].high & Self.mostRepeats
+    guard repeats < Self.mostRepeats else { return }
+    slots[slot].high &+= 1
+    reachedBase[Int(truncatingIfNeeded: repeats) &+ 1] &+= 1
+  }
+
+  /// How often the keys of the set were met.
+  var sizes: ClusterSizes {
+    var sizes = ClusterSizes()
+    var more = count
+    for repeats in 0..<Int(Self.mostRepeats) {
+      sizes.add(more - reachedBase[repeats + 1], metTimes: repeats + 1)
+      more = reachedBase[repeats + 1]
+    }
+    sizes.add(more, metTimes: Int(Self.mostRepeats) + 1)
+    return sizes
   }
 
   /// Inserts a fingerprint; false if it was there. There must be room.
@@ -102,7 +131,10 @@ struct FingerprintSet {
       try withUnsafeMutableBytes(of: &fingerprint) { try reader.fill($0) }
       let (slot, isPresent) = find(fingerprint)
       guard !isPresent, !fingerprint.isNone else { throw CheckpointReader.damaged }
-      insert(fingerprint, at: slot)
+      slots[slot] = fingerprint
+      count += 1
+      let repeats = Int(fingerprint.high & Self.mostRepeats)
+      if repeats > 0 { for reachedNow in 1...repeats { reachedBase[reachedNow] += 1 } }
       if let origins { try reader.fill(UnsafeMutableRawBufferPointer(start: origins.base + slot, count: MemoryLayout<RecordOrigin>.size)) }
     }
   }
@@ -131,7 +163,7 @@ struct FingerprintSet {
       let fingerprint = old.base[index]
       if fingerprint.isNone { continue }
       let slot = find(fingerprint).slot
-      slots[slot] = fingerprint
+      slots[slot] = fingerprint  // with its repeats
       if let oldOrigins { origins!.base[slot] = oldOrigins.base[index] }
     }
     return true

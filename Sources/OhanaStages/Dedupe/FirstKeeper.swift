@@ -4,13 +4,14 @@ internal import OhanaCore
 ///
 /// From the record on that brings the set over its share, records with a key of the set are dropped at once and all others go to a log;
 /// the rest is decided at the end. What is in the log comes behind all that passed, so the order is that of the input.
-final class FirstKeeper: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
+final class FirstKeeper: ClusterCounting, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let context: StageContext
   private let duplicates: DuplicatesOutput?
   private var set: FingerprintSet?
   private var rest: Rest?
   private var dropped = 0
   private var decided = 0
+  private(set) var clusterSizes = ClusterSizes()
 
   private final class Rest {
     let log: RecordLog
@@ -80,6 +81,8 @@ final class FirstKeeper: OrderedStage, Checkpointable, @unchecked Sendable {  //
           if !fingerprint.isNone, !found.isPresent {
             if set.free == 0 { return (index, kept) }
             set.insert(fingerprint, at: found.slot)
+          } else if found.isPresent {
+            set.countRepeat(at: found.slot)
           }
           selection[kept] = selection[index]
           kept &+= found.isPresent ? 0 : 1
@@ -94,7 +97,7 @@ final class FirstKeeper: OrderedStage, Checkpointable, @unchecked Sendable {  //
         if !fingerprint.isNone {
           let found = set.find(fingerprint)
           isNew = !found.isPresent
-          if isNew { set.insert(fingerprint, at: found.slot) }
+          if isNew { set.insert(fingerprint, at: found.slot) } else { set.countRepeat(at: found.slot) }
         }
         selection[kept] = selection[index]
         kept &+= isNew ? 1 : 0
@@ -114,6 +117,7 @@ final class FirstKeeper: OrderedStage, Checkpointable, @unchecked Sendable {  //
         if set.free == 0, !set.reserve(1) { return (index, kept) }
         let (slot, isPresent) = set.find(fingerprint)
         if isPresent {
+          set.countRepeat(at: slot)
           duplicates!.add(record, survivor: set.origin(at: slot))
           continue
         }
@@ -133,6 +137,7 @@ final class FirstKeeper: OrderedStage, Checkpointable, @unchecked Sendable {  //
     if !fingerprint.isNone {
       let (slot, isPresent) = set.find(fingerprint)
       if isPresent {
+        set.countRepeat(at: slot)
         guard duplicates != nil else {
           dropped += 1
           return
@@ -181,14 +186,17 @@ final class FirstKeeper: OrderedStage, Checkpointable, @unchecked Sendable {  //
   }
 
   func finish() throws -> (any BatchSource)? {
-    if let set { context.memory.reserve?.give(set.borrowed) }
+    if let set {
+      context.memory.reserve?.give(set.borrowed)
+      clusterSizes = set.sizes
+    }
     set = nil
     guard let rest else {
       try duplicates?.finish()
       return nil
     }
     self.rest = nil
-    try rest.keys.decide(.first, tableBudget: context.memory.bytes / 2, into: rest.drops)
+    try rest.keys.decide(.first, tableBudget: context.memory.bytes / 2, into: rest.drops, counting: &clusterSizes)
     decided = rest.drops.count
     return try SurvivorSource(rest.log, rest.drops, duplicates, context)
   }

@@ -32,7 +32,7 @@ enum KeyDecision {
 
   /// Returns false, with nothing told, if the distinct keys do not fit `tableBudget` bytes. Drops are told in order of their positions.
   static func decide(
-    _ rule: KeepRule, tableBudget: Int, chunks: Chunks, into drops: DropList
+    _ rule: KeepRule, tableBudget: Int, chunks: Chunks, into drops: DropList, counting sizes: inout ClusterSizes
   ) throws -> Bool {
     var capacity = 64
     var table = RawTable<Slot>(capacity: capacity)
@@ -91,6 +91,9 @@ enum KeyDecision {
       }
     }
     guard fits else { return false }
+    if !rule.isOfList {
+      for index in 0..<capacity where !table.base[index].fingerprint.isNone { sizes.add(1, metTimes: Int(table.base[index].count)) }
+    }
 
     try chunks { chunk in
       var next = chunk.baseAddress!

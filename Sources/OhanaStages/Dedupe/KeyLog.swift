@@ -97,10 +97,13 @@ final class KeyLog {
 
   /// Decides on all keys and lists what is dropped. No more is appended.
   ///
-  /// - Parameter tableBudget: bytes for the table of distinct keys; a part with more of them is cut again.
-  func decide(_ rule: KeepRule, tableBudget: Int, into drops: DropList) throws {
+  /// - Parameters:
+  ///   - tableBudget: bytes for the table of distinct keys; a part with more of them is cut again.
+  ///   - sizes: gets the keys, by how often they were met; nothing for rules of a list.
+  func decide(_ rule: KeepRule, tableBudget: Int, into drops: DropList, counting sizes: inout ClusterSizes) throws {
     if parts == nil {
-      let isDecided = try KeyDecision.decide(rule, tableBudget: tableBudget, chunks: { try self.forEachChunk($0) }, into: drops)
+      let isDecided = try KeyDecision.decide(
+        rule, tableBudget: tableBudget, chunks: { try self.forEachChunk($0) }, into: drops, counting: &sizes)
       if isDecided { return }
       let parts = KeyPartitions(try spill.makeFile(), level: 0, bufferBudget: memoryLimit)
       self.parts = parts
@@ -109,7 +112,7 @@ final class KeyLog {
     }
     let parts = self.parts!
     self.parts = nil
-    try parts.decide(rule, tableBudget: tableBudget, spill: spill, into: drops)
+    try parts.decide(rule, tableBudget: tableBudget, spill: spill, into: drops, counting: &sizes)
   }
 }
 
@@ -189,19 +192,21 @@ final class KeyPartitions {
   }
 
   func decide(
-    _ rule: KeepRule, tableBudget: Int, spill: any SpillStore, into drops: DropList
+    _ rule: KeepRule, tableBudget: Int, spill: any SpillStore, into drops: DropList, counting sizes: inout ClusterSizes
   ) throws {
     for index in 0..<Self.count { try flush(index) }
     buffers = []
     for index in 0..<Self.count where !pieces[index].isEmpty {
-      if try KeyDecision.decide(rule, tableBudget: tableBudget, chunks: { try self.forEachPiece(of: index, $0) }, into: drops) { continue }
+      let isDecided = try KeyDecision.decide(
+        rule, tableBudget: tableBudget, chunks: { try self.forEachPiece(of: index, $0) }, into: drops, counting: &sizes)
+      if isDecided { continue }
       guard level < 15 else {
         throw OhanaError(
           .memory, "keys-exceed-memory", "this stage's share of memory cannot hold its keys", fix: "give the run more with --memory")
       }
       let finer = KeyPartitions(try spill.makeFile(), level: level + 1, bufferBudget: bufferBudget)
       try forEachPiece(of: index) { try finer.append(all: $0) }
-      try finer.decide(rule, tableBudget: tableBudget, spill: spill, into: drops)
+      try finer.decide(rule, tableBudget: tableBudget, spill: spill, into: drops, counting: &sizes)
     }
   }
 

@@ -114,7 +114,8 @@ final class Suppressor: OrderedStage, Checkpointable, @unchecked Sendable {  // 
     guard let logs else { return nil }
     self.logs = nil
     let drops = DropList(spill: context.spill, budget: max(4096, context.memory.bytes / 8))
-    try logs.keys.decide(keepsListed ? .listed : .unlisted, tableBudget: context.memory.bytes / 4, into: drops)
+    var none = ClusterSizes()
+    try logs.keys.decide(keepsListed ? .listed : .unlisted, tableBudget: context.memory.bytes / 4, into: drops, counting: &none)
     self.drops = drops
     return try SurvivorSource(logs.records, drops, nil, context)
   }
