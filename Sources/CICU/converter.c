@@ -72,3 +72,24 @@ ptrdiff_t ohana_icu_convert(ohana_icu_converter *converter, const uint8_t *sourc
     if (status == U_TRUNCATED_CHAR_FOUND) return out - target;  // only at the end
   }
 }
+
+int32_t ohana_icu_kept(ohana_icu_converter *converter) {
+  switch (ucnv_getType(converter->converter)) {
+    case UCNV_SBCS:
+    case UCNV_DBCS:
+    case UCNV_MBCS:
+    case UCNV_LATIN_1:
+    case UCNV_UTF8:
+    case UCNV_UTF16_BigEndian:
+    case UCNV_UTF16_LittleEndian:
+    case UCNV_UTF32_BigEndian:
+    case UCNV_UTF32_LittleEndian:
+    case UCNV_US_ASCII:
+      break;
+    default:
+      return -1;
+  }
+  UErrorCode status = U_ZERO_ERROR;
+  int32_t kept = ucnv_toUCountPending(converter->converter, &status);
+  return U_FAILURE(status) || converter->high ? -1 : kept;
+}

@@ -30,7 +30,14 @@ struct ConsoleRun: Sendable {
       case .never: false
       case .auto: Terminal.isErrorTerminal && !request.options.quiet
       }
+    let shownNotes = Locked(0)
+    let isQuiet = request.options.quiet
     session.store.listen { old, new in
+      // What is known before the first record is told before it: the run may not come to its end.
+      if old.phase < .running, new.phase == .running, !isQuiet {
+        for note in new.notes { Terminal.note(note) }
+        shownNotes.withLock { $0 = new.notes.count }
+      }
       if new.progressRequests > old.progressRequests { Terminal.error(Self.progress(new)) }
       if shows, new.phase < .published, new.progress != old.progress, new.progress.seconds > 0.5 {
         if Terminal.writesJSON { Terminal.error(Self.progress(new)) } else { ProgressLine.draw(Self.progress(new)) }
@@ -39,7 +46,7 @@ struct ConsoleRun: Sendable {
     }
     let state = await session.run()
     if shows, !Terminal.writesJSON { ProgressLine.clear() }
-    if !request.options.quiet { for note in state.notes { Terminal.note(note) } }
+    if !isQuiet { for note in state.notes.dropFirst(shownNotes.withLock { $0 }) { Terminal.note(note) } }
     return state
   }
 

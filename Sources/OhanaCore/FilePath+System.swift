@@ -23,6 +23,16 @@ extension FilePath {
     return names
   }
 
+  /// The text of a file of a few KiB, such as the system's own; nil if it cannot be read.
+  package var smallText: String? {
+    let descriptor = openFile(self, O_RDONLY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var text = [UInt8](repeating: 0, count: 16 << 10)
+    let count = text.withUnsafeMutableBytes { readSome(descriptor, into: $0) }
+    return count >= 0 ? String(decoding: text.prefix(count), as: UTF8.self) : nil
+  }
+
   /// Removes a file; false with `errno` set.
   @discardableResult
   package func unlinkFile() -> Bool { withCString { unlink($0) } == 0 }

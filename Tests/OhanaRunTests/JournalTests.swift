@@ -82,29 +82,6 @@ import Testing
   }
 }
 
-@Suite("The lock of an output") struct LockTests {
-  private let manager = LockManager()
-
-  @Test("the second is refused while the first lives, and gets it afterwards") func excludes() throws {
-    let workdir = try Workdir()
-    let output = FilePath(workdir.path("out.csv"))
-    let first = try #require(try manager.acquire(output))
-    try first.note("/somewhere")
-    #expect(try manager.stateFolder(of: output) == "/somewhere")
-    let error = #expect(throws: OhanaError.self) { _ = try manager.acquire(output) }
-    #expect(error?.category == .locked)
-    #expect(error?.problem.contains("\(getpid())") == true)
-    #expect(try manager.acquire(FilePath(workdir.path("other.csv"))) != nil)
-    first.release(keepsFile: true)
-    #expect(try manager.stateFolder(of: output) == "/somewhere")
-    let second = try #require(try manager.acquire(output))
-    second.release(keepsFile: false)
-    #expect(workdir.names == [".other.csv.ohana-lock"])
-  }
-
-  @Test("where no lock can be made there is none") func missingFolder() throws { #expect(try manager.acquire("/nowhere/at/all") == nil) }
-}
-
 @Suite("A killed publication") struct KilledPublicationTests {
   /// Leaves behind what a run leaves that is killed when `done` of its two renames are.
   private func leave(in workdir: Workdir, done: Int) throws {
@@ -114,10 +91,11 @@ import Testing
     try workdir.write(".out.ndjson.ohana-m-1", "{\"new\":1}\n")
     try workdir.write(".side.ndjson.ohana-m-2", "{\"new\":2}\n")
     try workdir.write(".side.ndjson.ohana-m-3", "never finished")
-    let lock = try #require(try locks.acquire(FilePath(workdir.path("out.ndjson"))))
+    let held = try locks.acquire(["out.ndjson", "side.ndjson"].map { FilePath(workdir.path($0)) })
+    #expect(held.count == 2)
     try FileManager.default.createDirectory(atPath: workdir.path("tmp"), withIntermediateDirectories: true)
     let journal = try #require(journals.newFolder(in: FilePath(workdir.path("tmp")), for: "out.ndjson").flatMap(journals.create))
-    try lock.note(journal.folder)
+    for (lock, isBeside) in zip(held, [false, true]) { try lock.note(.init(folder: journal.folder, isBeside: isBeside)) }
     let folder = FilePath(workdir.url.path).appending("x").absolute!.parent
     let names = [(".out.ndjson.ohana-m-1", "out.ndjson"), (".side.ndjson.ohana-m-2", "side.ndjson")]
     let renames = names.map { temporary, final in
@@ -126,18 +104,21 @@ import Testing
     }
     try journal.append(
       JournalActions.Open(
-        kept: .init(identity: nil, mark: ".ohana-m", folders: [folder], fingerprintSeed: 1, arguments: [], directory: "/")))
+        kept: .init(
+          identity: nil, mark: ".ohana-m", folders: [folder], outputs: [folder.appending("out.ndjson"), folder.appending("side.ndjson")],
+          fingerprintSeed: 1, arguments: [], directory: "/")))
     var books = RunBooks()
     books.written = 42
     try journal.append(PublishActions.Committing(commit: .init(renames: renames, books: books, notes: [])))
     for rename in renames.prefix(done) { try rename.finish() }
-    lock.release(keepsFile: true)
+    for lock in held { lock.release(keepsFile: true) }
   }
 
-  @Test("is finished by the next run to that output, which then does its own work", arguments: 0...2) func byTheNextRun(done: Int) throws {
+  @Test("is finished by the next run to one of its outputs, which then does its own work", arguments: 0...2, ["out", "side"])
+  func byTheNextRun(done: Int, name: String) throws {
     let workdir = try Workdir()
     try leave(in: workdir, done: done)
-    let result = try workdir.run(["run", "-", "--from", "ndjson", "-o", "out.ndjson"], input: Data("{\"a\":1}\n".utf8))
+    let result = try workdir.run(["run", "-", "--from", "ndjson", "-o", "\(name).ndjson"], input: Data("{\"a\":1}\n".utf8))
     #expect(result.status == 2, "\(result.err)")
     #expect(try workdir.text("out.ndjson") == "{\"new\":1}\n")
     #expect(try workdir.text("side.ndjson") == "{\"new\":2}\n")

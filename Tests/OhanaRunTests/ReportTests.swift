@@ -26,6 +26,15 @@ import Testing
     var dedupe = RunBooks.Stage(text: "dedupe --by email:email")
     (dedupe.input, dedupe.output, dedupe.dropped, dedupe.seconds) = (999_998, 719_998, 280_000, 0.4321)
     dedupe.dropReason = "duplicate"
+    var sizes = ClusterSizes()
+    for (times, keys) in [(1, 500_000), (2, 200_000), (3, 12_345), (4, 1), (7, 6_000), (50, 1_651), (1000, 1)] {
+      sizes.add(keys, metTimes: times)
+    }
+    dedupe.clusters = sizes
+    books.queues = [
+      .init(before: ["reading"], mean: 0.015, most: 0.25), .init(before: ["dedupe --by email:email"], mean: 0.5, most: 0.875),
+      .init(before: ["sort last:locale/sv,first:locale/sv,email,phone,city", "writing"], mean: 0, most: 1),
+    ]
     var sort = RunBooks.Stage(text: "sort last:locale/sv,first:locale/sv,email,phone,city")
     (sort.input, sort.output, sort.seconds) = (719_998, 719_998, 1.5)
     books.stages = [dedupe, sort]

@@ -15,7 +15,7 @@ extension StageBacked {
   /// That of the stage.
   public var dropReason: String? { stage.dropReason }
   public var mayStopReading: Bool { stage.mayStopReading }
-  public var opensOutput: Bool { stage.opensOutput }
+  public var sideOutputs: [FilePath] { stage.sideOutputs }
   public var makesRows: Bool { false }
   public var optionalNames: [FieldName] { [] }
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] { try stage.bind(&schema, context) }

@@ -25,8 +25,9 @@ extension Checkpointable {
 public final class CheckpointWriter {
   private let buffer = ByteBuffer(capacity: 1 << 16)
   private let output: (UnsafeRawBufferPointer) throws -> Void
+  private var named: [Int: any SpillFile] = [:]
   /// Numbers of the spill files named so far.
-  public private(set) var files: Set<Int> = []
+  public var files: Set<Int> { Set(named.keys) }
 
   /// - Parameter output: gets all bytes in order.
   public init(_ output: @escaping (UnsafeRawBufferPointer) throws -> Void) { self.output = output }
@@ -58,7 +59,7 @@ public final class CheckpointWriter {
   /// A spill file as it is now. - Throws: `io` for a file that would not outlive the process.
   public func put(_ file: any SpillFile) throws {
     guard let number = file.number else { throw OhanaError(.io, "no-checkpoint", "a temporary file has no name") }
-    files.insert(number)
+    named[number] = file
     try put(number)
     try put(file.size)
   }
@@ -71,8 +72,14 @@ public final class CheckpointWriter {
     buffer.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
   }
 
-  /// Hands on what is held back; to be called when all has been put.
-  public func flush() throws {
+  /// To be called when all has been put: hands on what is held back, and brings the spill files named to disk, since what is written
+  /// here may outlive the machine's stop. - Throws: `io`.
+  public func finish() throws {
+    try flush()
+    for file in named.values { try file.sync() }
+  }
+
+  private func flush() throws {
     if buffer.count > 0 { try output(UnsafeRawBufferPointer(buffer.bytes)) }
     buffer.removeAll()
   }

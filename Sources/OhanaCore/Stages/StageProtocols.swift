@@ -104,8 +104,8 @@ public protocol PlannedStage: Sendable {
   var mayStopReading: Bool { get }
   /// It only lets records through or drops them, one by one, whatever the others are, and changes none: it becomes row-local steps.
   var isPredicate: Bool { get }
-  /// It writes records to an output beside the main one.
-  var opensOutput: Bool { get }
+  /// Where it writes records beside the main output.
+  var sideOutputs: [FilePath] { get }
   /// Resolves names against `schema`, changes the schema to what the stage's output looks like, and returns the steps that do it.
   func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep]
 }
@@ -114,7 +114,7 @@ extension PlannedStage {
   public var noteReason: String? { nil }
   public var mayStopReading: Bool { false }
   public var isPredicate: Bool { false }
-  public var opensOutput: Bool { false }
+  public var sideOutputs: [FilePath] { [] }
 }
 
 /// What the planner gives a stage while binding it.
@@ -195,7 +195,10 @@ public final class MemoryReserve: Sendable {
   }
 
   /// Puts back what was taken.
-  public func give(_ bytes: Int) { left.withLock { $0 += bytes } }
+  public func give(_ bytes: Int) { left.withLock { $0 = $0 < 0 ? $0 : $0 + bytes } }
+
+  /// Gives out nothing any more, whatever is put back.
+  public func close() { left.withLock { $0 = -1 } }
 }
 
 /// What of a record must survive a sort or a spill: known only after all later stages are bound.
@@ -240,6 +243,8 @@ public protocol SpillFile: AnyObject, Sendable {
   func append(_ bytes: UnsafeRawBufferPointer) throws
   /// Fills `buffer` from `offset` on; returns how many bytes there were.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+  /// Brings what was appended so far to disk, for a checkpoint that names the file.
+  func sync() throws
   /// Gives the space back. Called once; the file must not be used after.
   func remove()
   /// What ``SpillStore/reopen(_:size:)`` finds it by; nil where the file ends with the process.
@@ -248,4 +253,5 @@ public protocol SpillFile: AnyObject, Sendable {
 
 extension SpillFile {
   public var number: Int? { nil }
+  public func sync() throws {}
 }

@@ -192,6 +192,10 @@ private final class OpenSpillFile: SpillFile {
     return got
   }
 
+  func sync() throws {
+    guard fdatasync(descriptor) == 0 else { throw FileSpillStore.failure(errno, "write a temporary file", folder) }
+  }
+
   func remove() { release() }
 
   private func release() {

@@ -2,7 +2,7 @@ public import OhanaCore
 
 extension ByteStream {
   /// Whether a checkpoint can be taken of it now.
-  var canBeSaved: Bool { (self as? any Checkpointable)?.canCheckpoint ?? false }
+  package var canBeSaved: Bool { (self as? any Checkpointable)?.canCheckpoint ?? false }
 
   func save(to writer: CheckpointWriter) throws {
     guard let stream = self as? any Checkpointable else { throw CheckpointReader.damaged }

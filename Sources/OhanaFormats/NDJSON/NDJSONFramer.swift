@@ -98,8 +98,7 @@ public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendab
 
   // MARK: Checkpoints
 
-  /// Not of input that is no lines of records.
-  public var canCheckpoint: Bool { unfolder == nil && failure == nil && headFailure == nil }
+  public var canCheckpoint: Bool { failure == nil && headFailure == nil && unfolder?.canCheckpoint ?? true }
 
   public func save(to writer: CheckpointWriter) throws {
     try writer.put(hasBegun)
@@ -108,6 +107,8 @@ public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendab
     try writer.put(tail)
     try writer.put(
       head.map { UnsafeRawBufferPointer(start: $0.base + headPosition, count: $0.count - headPosition) } ?? .init(start: nil, count: 0))
+    try writer.put(unfolder != nil)
+    try unfolder?.save(to: writer)
   }
 
   public func restore(from reader: CheckpointReader) throws {
@@ -120,6 +121,9 @@ public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendab
     try reader.bytes(to: rest)
     head = rest.count > 0 ? rest : nil
     headPosition = 0
+    guard try reader.bool() else { return }
+    unfolder = try NDJSONUnfolder(
+      from: reader, then: stream, batchBytes: batchBytes, maxRecordBytes: maxRecordBytes, maxHeldBytes: maxHeldBytes)
   }
 
   private func lastLineEnd(in buffer: ByteBuffer, from start: Int) -> Int {

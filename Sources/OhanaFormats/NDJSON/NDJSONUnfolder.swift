@@ -106,6 +106,49 @@ final class NDJSONUnfolder {
     if raw.count >= 3, raw.base[0] == 0xef, raw.base[1] == 0xbb, raw.base[2] == 0xbf { position = 3 }
   }
 
+  // MARK: Checkpoints
+
+  var canCheckpoint: Bool { failure == nil }
+
+  /// Between two batches nothing is being cut out.
+  func save(to writer: CheckpointWriter) throws {
+    // With the present line's margin, as ``fill()`` keeps it.
+    let kept = lineStart >= rawOffset && position - (lineStart - rawOffset) < 4_096 ? lineStart - rawOffset : position
+    try writer.put(form == .array)
+    let stateNumber =
+      switch state {
+      case .beforeArray: 0
+      case .beforeElement(let mayEnd): mayEnd ? 1 : 2
+      case .behindElement: 3
+      case .behindArray: 4
+      }
+    for number in [stateNumber, rawOffset + kept, position - kept, line, lineStart] { try writer.put(number) }
+    try writer.put(isAtEnd)
+    try writer.put(indentation != nil)
+    try writer.put(indentation ?? [])
+    try writer.put(UnsafeRawBufferPointer(start: raw.base + kept, count: raw.count - kept))
+  }
+
+  /// Goes on where another was saved.
+  convenience init(
+    from reader: CheckpointReader, then stream: any ByteStream, batchBytes: Int, maxRecordBytes: Int, maxHeldBytes: Int
+  ) throws {
+    self.init(
+      try reader.bool() ? .array : .objects, ByteBuffer(), then: stream, failure: nil, batchBytes: batchBytes,
+      maxRecordBytes: maxRecordBytes, maxHeldBytes: maxHeldBytes)
+    state = [.beforeArray, .beforeElement(mayEnd: true), .beforeElement(mayEnd: false), .behindElement, .behindArray][try reader.count(4)]
+    rawOffset = try reader.count()
+    position = try reader.count()
+    line = try reader.count()
+    lineStart = try reader.count()
+    isAtEnd = try reader.bool()
+    let hasIndentation = try reader.bool()
+    let margin = try reader.bytes()
+    indentation = hasIndentation ? margin : nil
+    try reader.bytes(to: raw)
+    guard position <= raw.count, lineStart <= rawOffset + position else { throw CheckpointReader.damaged }
+  }
+
   /// The form of an input, from its first bytes; nil if it is read line by line.
   ///
   /// An array counts if its first element is an object. Objects count as spread over lines if the first line is the beginning of one,

@@ -33,6 +33,38 @@ public struct ChunkName: Sendable, Equatable {
     return FilePath(bytes: head + Array((zeros + text).utf8) + tail)
   }
 
+  /// The same set without the width of its numbers.
+  package var bare: FilePath { FilePath(bytes: head + Array("{n}".utf8) + tail) }
+
+  /// Whether a file of this name, or a chunk of a set of this pattern, may have the name of one of these chunks. Widths do not count.
+  package func mayCoincide(with name: FilePath) -> Bool {
+    if let other = try? ChunkName(name) {
+      return Self.cut(head, atEnd: true) == Self.cut(other.head, atEnd: true)
+        && Self.cut(tail, atEnd: false) == Self.cut(other.tail, atEnd: false)
+    }
+    let bytes = name.bytes
+    guard bytes.count > head.count + tail.count, bytes.starts(with: head), bytes.suffix(tail.count) == tail[...] else { return false }
+    return bytes[head.count..<(bytes.count - tail.count)].allSatisfy(Self.isDigit)
+  }
+
+  /// Patterns, without widths, whose chunks may be called `name`: any number at the end of a run of digits is replaced.
+  package static func patterns(covering name: [UInt8]) -> [[UInt8]] {
+    var patterns: [[UInt8]] = []
+    for index in name.indices where isDigit(name[index]) {
+      let end = name[index...].firstIndex { !isDigit($0) } ?? name.endIndex
+      patterns.append(name[..<index] + Array("{n}".utf8) + name[end...])
+    }
+    return patterns
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+  /// `bytes` without the digits that a number beside them might run into.
+  private static func cut(_ bytes: [UInt8], atEnd: Bool) -> [UInt8] {
+    if atEnd { return Array(bytes.prefix((bytes.lastIndex { !isDigit($0) } ?? -1) + 1)) }
+    return Array(bytes.drop(while: isDigit))
+  }
+
   private static func placeholders(_ bytes: [UInt8]) -> [(range: Range<Int>, digits: Int?)] {
     var found: [(Range<Int>, Int?)] = []
     var index = 0

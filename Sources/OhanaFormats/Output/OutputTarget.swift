@@ -26,6 +26,8 @@ public final class OutputTarget: Sendable {
     /// Bytes written, and those of them that the system was asked to bring to disk.
     var size = 0
     var hinted = 0
+    /// Complete, and on disk.
+    var isSynced = false
     /// The private name; nil where the output is written in place.
     var temporary: FilePath?
   }
@@ -123,6 +125,7 @@ public final class OutputTarget: Sendable {
     let descriptor = state.withLock { state in
       precondition(state.stage == .open, "an output is completed once")
       state.stage = .complete
+      state.isSynced = syncs
       defer { state.descriptor = -1 }
       return state.descriptor
     }
@@ -200,12 +203,13 @@ public final class OutputTarget: Sendable {
 
   /// Syncs a file that was completed without.
   func syncByName() throws(OhanaError) {
-    guard let temporary = temporaryPath else { return }
+    guard let temporary = temporaryPath, !state.withLock({ $0.isSynced }) else { return }
     let descriptor = openFile(temporary, O_RDONLY)
     guard descriptor >= 0 else { throw failure(errno) }
     let number = fsync(descriptor) == 0 ? 0 : errno
     close(descriptor)
     guard number == 0 else { throw failure(number) }
+    state.withLock { $0.isSynced = true }
   }
 
   // MARK: Checkpoints
@@ -224,12 +228,13 @@ public final class OutputTarget: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Name and size of what is written so far.
+  /// Name and size of what is written so far, once that is on disk. The folder's names are the caller's to sync.
   func save(to writer: CheckpointWriter) throws {
     let (temporary, descriptor, isOpen) = state.withLock { ($0.temporary, $0.descriptor, $0.stage == .open) }
     guard let temporary, let path = temporary.absolute else { throw CheckpointReader.damaged }
     let size = (isOpen ? fileStatus(descriptor) : fileStatus(temporary))?.st_size
     guard let size else { throw failure(errno) }
+    if !isOpen { try syncByName() } else if fdatasync(descriptor) != 0 { throw failure(errno) }
     try writer.put(path.bytes)
     try writer.put(Int(size))
     try writer.put(isOpen)

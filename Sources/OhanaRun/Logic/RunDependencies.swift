@@ -14,6 +14,9 @@ public struct RunDependencies: Sendable {
   let clock: @Sendable () -> UInt64
   /// Seconds between two checkpoints.
   let checkpointInterval: Double
+  /// Seconds between two looks at what memory there is, and how small files of the system are read for that.
+  let memoryInterval: Double
+  let readSystemFile: @Sendable (FilePath) -> String?
 
   /// `OHANA_CHECKPOINT_SECONDS` in the environment changes how often checkpoints are taken; for tests, which cannot wait for 30 s.
   public init() {
@@ -21,9 +24,14 @@ public struct RunDependencies: Sendable {
     self.init(clock: monotonicNanoseconds, checkpointInterval: text.flatMap { Double($0) } ?? 30)
   }
 
-  init(clock: @escaping @Sendable () -> UInt64, checkpointInterval: Double) {
+  init(
+    clock: @escaping @Sendable () -> UInt64, checkpointInterval: Double, memoryInterval: Double = 2,
+    readSystemFile: @escaping @Sendable (FilePath) -> String? = { $0.smallText }
+  ) {
     self.clock = clock
     self.checkpointInterval = checkpointInterval
+    self.memoryInterval = memoryInterval
+    self.readSystemFile = readSystemFile
   }
 
   func makeSpill(_ options: RunOptions, journal: Journal? = nil) -> FileSpillStore {
@@ -42,6 +50,7 @@ public struct RunDependencies: Sendable {
     let post: @Sendable (any RunUpdater) -> Void = { [weak store] updater in store?.post(updater) }
     return [
       SignalObserver(post), DiskObserver(options.tempDir ?? FileSpillStore.defaultFolder, post),
+      MemoryObserver(every: memoryInterval, read: readSystemFile, post),
       TimerObserver(since: began, every: min(0.2, checkpointInterval / 2), clock: clock, post),
     ]
   }

@@ -4,6 +4,7 @@ public struct CheckpointMark: Sendable, Equatable, Codable {
   public var number: Int
   /// Of the file, in bytes.
   public var size: Int
+  /// XXH3 of the whole file.
   public var checksum: UInt64
   /// Records read up to it.
   public var records: Int

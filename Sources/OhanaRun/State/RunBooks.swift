@@ -1,4 +1,4 @@
-internal import OhanaCore
+public import OhanaCore
 internal import OhanaEngine
 
 /// The books of a run: where every record read went.
@@ -10,7 +10,6 @@ public struct RunBooks: Sendable, Equatable, Codable {
   public struct Input: Sendable, Equatable, Codable {
     /// The path, as given.
     public var name: String
-    /// Records met, unreadable ones included.
     /// Records met, unreadable ones included.
     public var read = 0
     /// Unreadable ones.
@@ -51,8 +50,19 @@ public struct RunBooks: Sendable, Equatable, Codable {
     public var noteReason: String?
     /// Time spent in it, all threads together.
     public var seconds = 0.0
+    /// Keys by how often they were met, of stages that look at keys; nil for others, and where a later stage had enough before the input
+    /// ended: then nobody knows.
+    public var clusters: ClusterSizes?
     /// in + made = out + dropped + merged
     public var balances: Bool { input + made == output + dropped + merged }
+  }
+  /// Batches that waited for a piece of work, as shares of all batches there were (0 to 1): a full queue stands before what limits.
+  public struct Queue: Sendable, Equatable, Codable {
+    /// What runs as this piece of work: `reading`, texts of stages, `writing`.
+    public var before: [String]
+    /// Over the batches it worked on, what waited while it began with each.
+    public var mean: Double
+    public var most: Double
   }
   /// One file that was published, or what went to standard output.
   public struct Output: Sendable, Equatable, Codable {
@@ -70,6 +80,8 @@ public struct RunBooks: Sendable, Equatable, Codable {
   public var inputs: [Input] = []
   /// In the order of the chain.
   public var stages: [Stage] = []
+  /// In the order of the flow.
+  public var queues: [Queue] = []
   /// The main one first, rejects last.
   public var outputs: [Output] = []
   public var read = 0
@@ -149,10 +161,25 @@ extension RunBooks {
         book.input = stages.last?.output ?? ledger.read
         book.output = book.input
       }
+      if !counts.stoppedEarly
+        || !steps.contains(where: { $0.stopsReading && ($0.stage ?? -1) > index && planned[$0.stage!].mayStopReading })
+      {
+        book.clusters = own.lazy.compactMap { steps[$0].step.clusters }.first
+      }
       stages.append(book)
       made += book.made
       dropped += book.dropped
       merged += book.merged
+    }
+    let firstStage = steps.firstIndex { $0.stage != nil } ?? sink - 1
+    for (index, queue) in counts.queues.enumerated() {
+      let end = index + 1 < counts.queues.count ? counts.queues[index + 1].firstStep : steps.count
+      var names: [String] = []
+      for step in queue.firstStep..<end {
+        let name = steps[step].stage.map { planned[$0].text } ?? (step < firstStage ? "reading" : "writing")
+        if names.last != name { names.append(name) }
+      }
+      if queue.batches > 0 { queues.append(.init(before: names, mean: queue.sum / Double(queue.batches), most: queue.most)) }
     }
     for (index, source) in sources.enumerated() {
       let seen = index < ledger.inputs.count ? ledger.inputs[index] : InputLedger()
@@ -183,4 +210,9 @@ extension RunBooks {
       rejected += input.rejected
     }
   }
+}
+
+extension StageStep {
+  /// Of a step that counts keys.
+  fileprivate var clusters: ClusterSizes? { if case .ordered(let stage as any ClusterCounting) = self { stage.clusterSizes } else { nil } }
 }

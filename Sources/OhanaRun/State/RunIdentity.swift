@@ -6,6 +6,7 @@ internal import OhanaFormats
 public struct RunIdentity: Sendable, Equatable, Codable {
   /// A file that is read.
   public struct Input: Sendable, Equatable, Codable {
+    /// As given.
     public var path: FilePath
     public var size: Int
     /// Last change, in nanoseconds since 1970.
@@ -29,6 +30,7 @@ public struct RunIdentity: Sendable, Equatable, Codable {
   public var versions: [String: String]
   /// Options that results depend on, and the stages, as text.
   public var plan: [String]
+  /// In the order of reading.
   public var inputs: [Input]
 
   static var versions: [String: String] {

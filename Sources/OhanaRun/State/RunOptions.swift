@@ -12,13 +12,13 @@ public struct RunOptions: Sendable {
   public enum BadChunkPolicy: String, Sendable, CaseIterable { case fail, skip }
   /// When a progress line is shown; `auto` is on a terminal only.
   public enum ProgressPolicy: String, Sendable, CaseIterable { case auto, always, never }
-  /// What becomes of CSV rows with more cells than columns: rejected unless the surplus is empty, or put into columns of their own.
   /// How messages to people and programs are written.
   public enum LogFormat: String, Sendable, CaseIterable {
     case text
     /// One object a line.
     case json
   }
+  /// What becomes of CSV rows with more cells than columns: rejected unless the surplus is empty, or put into columns of their own.
   public enum RaggedPolicy: String, Sendable, CaseIterable { case strict, pad }
   /// How many records may be unreadable before the run fails.
   public enum RejectBudget: Sendable, Equatable {
@@ -111,6 +111,7 @@ public struct RunOptions: Sendable {
   public var progress = ProgressPolicy.auto
   /// Nothing on standard error but errors.
   public var quiet = false
+  /// How messages on standard error are written.
   public var logFormat = LogFormat.text
   /// Messages may hold values of records.
   public var showValues = false

@@ -5,15 +5,19 @@ public import OhanaFormats
 ///
 /// Only updaters that were dispatched to the ``RunStore`` change it. Records, keys and buffers are no part of it.
 public struct RunState: Sendable, Equatable, Codable {
+  /// How far the run has come; a phase only follows an earlier one.
   public enum Phase: String, Sendable, Codable, Comparable {
     /// Inputs are looked at, outputs opened.
     case planning
+    /// Records pass.
     case running
     /// The last record has passed; outputs are brought to disk.
     case finishing
     /// Names are being changed: from here on the run is finished, by itself or by the next one.
     case committing
+    /// Everything has its name.
     case published
+    /// Nothing but rejects and report has appeared.
     case failed
 
     private var rank: Int {
@@ -34,23 +38,30 @@ public struct RunState: Sendable, Equatable, Codable {
     public var bytesRead = 0
     /// nil where an input has no size.
     public var bytesTotal: Int?
+    /// Read so far, those of an earlier run that this one goes on with included.
     public var records = 0
     /// Since the run began; a resumed run begins anew.
     public var seconds = 0.0
     /// The stage that takes most of the time; `reading` and `writing` are those before and behind all stages.
     public var limiting: String?
+    /// What is short, in three words.
+    public var warning: String?
+    /// At the very beginning.
     public init() {}
   }
 
   /// What ended the run badly.
   public struct Failure: Sendable, Equatable, Codable {
+    /// Decides the exit status.
     public var category: OhanaError.Category
     /// See ``OhanaError/code``.
     public var code: String
     /// One line, with place and fix.
     public var message: String
 
+    /// Takes over category, code and text.
     public init(_ error: OhanaError) { (category, code, message) = (error.category, error.code, error.description) }
+    /// An error that is none of ours becomes one of input and output.
     public init(_ error: any Error) { self.init(error as? OhanaError ?? OhanaError(.io, "unknown", "\(error)")) }
 
     /// The category's number. Whoever reads a pipe may have had enough: that is no failure of ours.
@@ -59,6 +70,7 @@ public struct RunState: Sendable, Equatable, Codable {
 
   /// A signal that asks the run to end.
   public struct Interruption: Sendable, Equatable, Codable {
+    /// Its number.
     public var signal: Int32
     /// How many of them have come.
     public var count = 1
@@ -72,32 +84,48 @@ public struct RunState: Sendable, Equatable, Codable {
     public var mark: String
     /// Where those files are.
     public var folders: [FilePath]
+    /// Whose locks name its state folder, from the root.
+    public var outputs: [FilePath] = []
+    /// Of the keys' fingerprints: spilled ones are of no use under another.
     public var fingerprintSeed: UInt64
     /// The command line, and where it was given.
     public var arguments: [FilePath]
+    /// Where relative paths of `arguments` begin.
     public var directory: FilePath
+    /// The last one; nil before the first.
     public var checkpoint: CheckpointMark?
+    /// What is to appear; nil before all is complete.
     public var commit: Commit?
   }
 
   /// All is complete; only names are to be changed.
   public struct Commit: Sendable, Equatable, Codable {
+    /// In the order in which files appear.
     public var renames: [PendingRename]
+    /// As they are when everything is complete.
     public var books: RunBooks
+    /// As they are when everything is complete.
     public var notes: [String]
     public var fault: Failure?
   }
 
+  /// How far it has come.
   public var phase = Phase.planning
+  /// Numbers for the progress line.
   public var progress = Progress()
+  /// Complete when the last record has passed.
   public var books = RunBooks()
   /// Lines of the plan, for people.
   public var plan: [String] = []
   /// Things worth knowing that are no errors.
   public var notes: [String] = []
+  /// nil while nothing is wrong.
   public var failure: Failure?
+  /// The signal that asked it to end.
   public var interruption: Interruption?
+  /// What the journal keeps of it; nil where there is no journal.
   public var kept: Kept?
+  /// When the next checkpoint is due.
   public var checkpoints = CheckpointClock()
   /// `--resume`: a checkpoint is worth taking when the run has to end.
   public var isToResume = false
@@ -105,9 +133,12 @@ public struct RunState: Sendable, Equatable, Codable {
   public var isLeaving = false
   /// There is little room for temporary files.
   public var isDiskShort = false
+  /// Processes wait for memory.
+  public var isMemoryShort = false
   /// Times somebody asked to be shown the progress.
   public var progressRequests = 0
 
+  /// A run that has not begun.
   public init() {}
 
   /// What it has made is left in place for `--resume`.

@@ -4,6 +4,7 @@ internal import OhanaEngine
 
 /// A change of the state: pure, so that no clock, file or chance is in it. What it needs is in its properties.
 public protocol RunUpdater: Codable, Sendable {
+  /// Makes the change; nothing else comes of it.
   func update(_ state: inout RunState)
 }
 
@@ -21,21 +22,27 @@ extension DurableUpdater {
 
 /// A short chain of manager calls and dispatches.
 public protocol RunEffect: Sendable {
+  /// What performing it gives.
   associatedtype Value: Sendable
+  /// - Throws: what its managers throw, or an interceptor objects.
   func perform(in context: RunContext) async throws -> Value
 }
 
 /// What an effect may use.
 public struct RunContext: Sendable {
+  /// Managers, clocks, and what makes stores and observers.
   public let dependencies: RunDependencies
+  /// Where changes are dispatched to.
   public let store: RunStore
 
+  /// As it is at the moment.
   public var state: RunState { store.state }
 
   /// Returns when the change has applied. - Throws: what an interceptor objects.
   public func dispatch(_ updater: some RunUpdater) async throws { try await store.dispatch(updater) }
   /// Does not wait.
   public func post(_ updater: some RunUpdater) { store.post(updater) }
+  /// Performs an effect at once, as part of the one that asks.
   public func perform<Effect: RunEffect>(_ effect: Effect) async throws -> Effect.Value {
     try await effect.perform(in: self)
   }
@@ -58,6 +65,7 @@ public protocol RunInterceptor: Sendable {
 /// What is dispatched before ``start()`` waits until then. Listeners are called in order on the store's queue, with the state before and
 /// after; they must be quick and may post.
 public final class RunStore: Sendable {
+  /// Called behind each change, on the store's queue.
   public typealias Listener = @Sendable (_ old: RunState, _ new: RunState) -> Void
 
   private struct Box {
@@ -102,6 +110,7 @@ public final class RunStore: Sendable {
     queue.activate()
   }
 
+  /// As it is at the moment; changes that were dispatched and not applied are not in it.
   public var state: RunState { box.withLock { $0.state } }
 
   /// Changes the state in turn, and returns then. - Throws: what an interceptor objects.
@@ -132,5 +141,6 @@ public final class RunStore: Sendable {
     }
   }
 
+  /// Takes a listener away; it may be called once more by a change under way.
   public func forget(_ listener: Int) { box.withLock { $0.listeners.removeAll { $0.id == listener } } }
 }

@@ -1,7 +1,7 @@
 internal import OhanaCore
 
 /// The ordered half of a diff: sorts the records by key, compares them, sorts the differences by place.
-final class DiffCollector: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class DiffCollector: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let join: DiffJoin
   private let slots: DiffSlots
   private let report: DiffReport
@@ -28,6 +28,20 @@ final class DiffCollector: OrderedStage, @unchecked Sendable {  // because one p
     try sorter.add(batch.keyBytes.base, byteCount: batch.keyBytes.count, count: batch.selectedCount)
     taken += batch.selectedCount
     return .consumed
+  }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(taken)
+    try writer.put(records != nil)
+    try records?.save(to: writer)
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    taken = try reader.count()
+    guard try reader.bool() else { return }
+    let sorter = ExternalSorter(spill: context.spill, budget: half)
+    try sorter.restore(from: reader)
+    records = sorter
   }
 
   func finish() throws -> (any BatchSource)? {

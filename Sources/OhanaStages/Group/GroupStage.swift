@@ -128,7 +128,7 @@ public struct GroupStage: PlannedStage {
   }
   public var isPredicate: Bool { (kind == .all || order == .input) && branches.joined().allSatisfy(\.isPredicate) }
   public var memoryClass: MemoryClass { isPredicate ? .streaming : .breaker }
-  public var opensOutput: Bool { branches.joined().contains { $0.opensOutput } }
+  public var sideOutputs: [FilePath] { branches.joined().flatMap(\.sideOutputs) }
   public var dropReason: String? {
     switch kind {
     case .all: "not in all branches"

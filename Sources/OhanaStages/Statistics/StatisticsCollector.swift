@@ -1,7 +1,7 @@
 internal import OhanaCore
 
 /// The ordered half of `stats`: adds up what ``ValueDigester`` left in the batches.
-final class StatisticsCollector: OrderedStage, @unchecked Sendable {  // because one piece of work at a time uses it
+final class StatisticsCollector: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let fields: StatisticsFields
   private let slots: StatisticsSlots
   private let report: StatisticsReport
@@ -99,6 +99,34 @@ final class StatisticsCollector: OrderedStage, @unchecked Sendable {  // because
       throw OhanaError(
         .memory, "statistics-exceed-memory", "stats: its share of memory cannot hold what it counts for \(counts.count) fields",
         fix: "give the run more with --memory, or keep fewer fields")
+    }
+  }
+
+  func save(to writer: CheckpointWriter) throws {
+    try writer.put(records)
+    try writer.put(counts.count)
+    for (name, number) in numbers.sorted(by: { $0.value < $1.value }) {
+      let field = counts[number]
+      try writer.put(name)
+      for count in [field.present, field.null, field.empty, field.minLength ?? -1, field.maxLength ?? -1] { try writer.put(count) }
+      try counters[number].save(to: writer)
+    }
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    records = try reader.count()
+    let batch = RecordBatch()
+    for expected in 0..<(try reader.count(StatisticsStage.maxFields)) {
+      let number = try number(of: try reader.bytes(), batch)
+      guard number == expected else { throw CheckpointReader.damaged }
+      counts[number].present = try reader.count()
+      counts[number].null = try reader.count()
+      counts[number].empty = try reader.count()
+      let (least, most) = (try reader.int(), try reader.int())
+      if least >= 0 { (counts[number].minLength, counts[number].maxLength) = (least, most) }
+      memory -= counters[number].size
+      try counters[number].restore(from: reader)
+      memory += counters[number].size
     }
   }
 

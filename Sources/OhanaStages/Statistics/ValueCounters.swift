@@ -219,6 +219,53 @@ struct ValueCounters: ~Copyable {
     return values[index]
   }
 
+  // MARK: Checkpoints
+
+  func save(to writer: CheckpointWriter) throws {
+    for number in [room, count, textRoom, textCount] { try writer.put(number) }
+    try writer.put(evictedBound)
+    try writer.put(raw: UnsafeRawBufferPointer(start: head.hashes, count: count * 8))
+    try writer.put(raw: UnsafeRawBufferPointer(start: head.observed, count: count * 8))
+    try writer.put(raw: UnsafeRawBufferPointer(start: errors, count: count * 8))
+    for entry in 0..<count {
+      let place = places[entry]
+      for number in [Int(place.offset), Int(place.length), Int(place.kind.rawValue)] { try writer.put(number) }
+      try writer.put(place.isCut)
+    }
+    try writer.put(raw: UnsafeRawBufferPointer(start: texts, count: textCount))
+    try writer.put(estimator != nil)
+    if let estimator {
+      try writer.put(raw: UnsafeRawBufferPointer(start: estimator.registers, count: DistinctEstimator.registerCount))
+    }
+  }
+
+  /// Takes up what another has counted; of a new one only. Takes as much memory as that did.
+  mutating func restore(from reader: CheckpointReader) throws {
+    let room = try reader.count(Self.capacity)
+    while self.room < room { grow() }
+    count = try reader.count(self.room)
+    textRoom = try reader.count(1 << 32)
+    textCount = try reader.count(textRoom)
+    texts = Self.moved(texts, 0, textRoom)
+    evictedBound = try reader.uint64()
+    try reader.fill(UnsafeMutableRawBufferPointer(start: head.hashes, count: count * 8))
+    try reader.fill(UnsafeMutableRawBufferPointer(start: head.observed, count: count * 8))
+    try reader.fill(UnsafeMutableRawBufferPointer(start: errors, count: count * 8))
+    for entry in 0..<count {
+      let (offset, length) = (try reader.count(textCount), try reader.count(Self.maxTextBytes))
+      guard offset + length <= textCount, let kind = ValueKind(rawValue: UInt8(try reader.count(255))) else {
+        throw CheckpointReader.damaged
+      }
+      places[entry] = Text(offset: UInt32(offset), length: UInt16(length), kind: kind, isCut: try reader.bool())
+    }
+    try reader.fill(UnsafeMutableRawBufferPointer(start: texts, count: textCount))
+    relink()
+    guard try reader.bool() else { return }
+    let estimator = DistinctEstimator()
+    try reader.fill(UnsafeMutableRawBufferPointer(start: estimator.registers, count: DistinctEstimator.registerCount))
+    self.estimator = estimator
+  }
+
   // MARK: Results
 
   /// Number of different values, and whether that is an estimate.

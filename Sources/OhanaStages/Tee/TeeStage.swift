@@ -9,7 +9,7 @@ public struct TeeStage: PlannedStage {
 
   public var text: String { "tee \(path)" }
   public var memoryClass: MemoryClass { .streaming }
-  public var opensOutput: Bool { true }
+  public var sideOutputs: [FilePath] { [path] }
   public var dropReason: String? { nil }
 
   public static func parse(arguments words: [String]) throws -> TeeStage {

@@ -3,7 +3,8 @@ import OhanaTestSupport
 import Testing
 
 /// A file layer that fails: a library in front of the system's, which lets the n-th call that needs space on a disk fail, and those behind
-/// it too, or only that one.
+/// it too, or only that one. With `FAULT_LOG` it also writes down what was done to which file: `c` made, `w` written, `j` a checkpoint
+/// entered into a journal, `s` synced.
 enum FailingFiles {
   static let source = """
     #define _GNU_SOURCE
@@ -11,8 +12,11 @@ enum FailingFiles {
     #include <errno.h>
     #include <fcntl.h>
     #include <stdarg.h>
+    #include <stdio.h>
     #include <stdlib.h>
+    #include <string.h>
     #include <sys/stat.h>
+    #include <sys/syscall.h>
     #include <sys/types.h>
     #include <unistd.h>
 
@@ -26,6 +30,21 @@ enum FailingFiles {
       if (isDue) errno = ENOSPC;
       return isDue;
     }
+    static void tell(char what, int descriptor) {
+      static int log = -1;
+      const char *name = getenv("FAULT_LOG");
+      if (!name) return;
+      int error = errno;
+      char link[40], line[4200] = {what, ' '};
+      snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+      long length = readlink(link, line + 2, 4096);
+      if (log < 0) log = syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_APPEND, 0600);
+      if (length > 0) {
+        line[length + 2] = '\\n';
+        syscall(SYS_write, log, line, length + 3);
+      }
+      errno = error;
+    }
     static int isFile(int descriptor) {
       struct stat status;
       return descriptor > 2 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
@@ -33,15 +52,21 @@ enum FailingFiles {
 
     ssize_t write(int descriptor, const void *bytes, size_t count) {
       if (isFile(descriptor) && fails()) return -1;
-      return ((ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(descriptor, bytes, count);
+      ssize_t sent = ((ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(descriptor, bytes, count);
+      if (sent > 0 && isFile(descriptor)) tell(memmem(bytes, count, "checkpoint", 10) && memmem(bytes, count, "checksum", 8) ? 'j' : 'w', descriptor);
+      return sent;
     }
     int fsync(int descriptor) {
       if (isFile(descriptor) && fails()) return -1;
-      return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(descriptor);
+      int result = ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(descriptor);
+      if (result == 0) tell('s', descriptor);
+      return result;
     }
     int fdatasync(int descriptor) {
       if (isFile(descriptor) && fails()) return -1;
-      return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(descriptor);
+      int result = ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(descriptor);
+      if (result == 0) tell('s', descriptor);
+      return result;
     }
     int mkdir(const char *path, mode_t mode) {
       if (fails()) return -1;
@@ -54,7 +79,9 @@ enum FailingFiles {
         mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;                                  \\
         va_end(list);                                                                              \\
         if (flags & O_CREAT && fails()) return -1;                                                 \\
-        return ((int (*)(const char *, int, mode_t))dlsym(RTLD_NEXT, #name))(path, flags, mode);   \\
+        int file = ((int (*)(const char *, int, mode_t))dlsym(RTLD_NEXT, #name))(path, flags, mode); \\
+        if (file >= 0 && flags & O_CREAT) tell('c', file);                                         \\
+        return file;                                                                               \\
       }
     OPEN(open)
     OPEN(open64)

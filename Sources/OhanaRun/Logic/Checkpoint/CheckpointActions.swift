@@ -1,5 +1,6 @@
 internal import OhanaCore
 internal import OhanaEngine
+internal import OhanaFormats
 
 /// Rests of the flow that a next run can go on from.
 public enum CheckpointActions {
@@ -31,6 +32,7 @@ public enum CheckpointActions {
       let number = (kept.checkpoint?.number ?? 0) + 1
       let checkpoints = context.dependencies.checkpoints
       let written = try checkpoints.write(parts, number: number, in: folder)
+      if number == 1 { run.lock?.sync() }
       let records = run.plan.ledger.totals
       let mark = CheckpointMark(
         number: number, size: written.size, checksum: written.checksum, records: records.read + records.rejected)
@@ -81,8 +83,27 @@ extension PreparedRun {
   }
 
   /// There is a state folder, all inputs can be read again, and everything that remembers something can write it down.
-  var mayCheckpoint: Bool {
-    guard journal != nil, evidence != nil else { return false }
-    return plan.pipeline.steps.allSatisfy { step in if case .ordered(let stage) = step.step { stage is any Checkpointable } else { true } }
+  var mayCheckpoint: Bool { checkpointObstacle == nil }
+
+  /// For whoever asked for `--resume`.
+  var resumeNotes: [String] {
+    guard request.options.resume, let obstacle = checkpointObstacle else { return [] }
+    return ["--resume: this run takes no checkpoints, since \(obstacle); should it be ended, it begins anew"]
+  }
+
+  /// Why the run takes no checkpoints; nil if it does.
+  private var checkpointObstacle: String? {
+    if request.sink != nil { return "its records go to the caller" }
+    guard let output = request.output, !OutputTarget.isWrittenInPlace(output) else { return "its output is no regular file" }
+    if journal == nil { return "there is no private folder for them in --temp-dir" }
+    if evidence == nil { return "an input can be read only once" }
+    if let input = plan.inputs.first(where: { !$0.isResumable }) {
+      return "\(input.path) cannot be gone on with from its middle (by --codec zlib, or in this encoding or format)"
+    }
+    for step in plan.pipeline.steps {
+      guard case .ordered(let stage) = step.step, !((stage as? any Checkpointable)?.canCheckpoint ?? false) else { continue }
+      return step.stage.map { "the stage '\(plan.stages[$0].stage.text)' cannot be gone on with" } ?? "its output cannot be gone on with"
+    }
+    return nil
   }
 }

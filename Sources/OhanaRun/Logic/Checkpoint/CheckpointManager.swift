@@ -16,7 +16,7 @@ struct CheckpointManager: Sendable {
 
   private func path(_ number: Int, in folder: FilePath) -> FilePath { folder.appending(FilePath("checkpoint-\(number)")) }
 
-  /// Everything is at rest.
+  /// Everything is at rest. On return the file is on disk, with all that it refers to.
   ///
   /// - Returns: size and checksum of the file, and the spill files it names.
   /// - Throws: `io`; nothing is left then.
@@ -41,8 +41,11 @@ struct CheckpointManager: Sendable {
         try part.save(to: writer)
       }
       try writer.put(Self.end)
-      try writer.flush()
+      try writer.finish()
       guard fdatasync(descriptor) == 0 else { throw OhanaError.system(errno, "write a checkpoint in", folder, fix: Journal.fix) }
+      // The names too, of spill files as well; at first that of the folder.
+      syncFolder(folder)
+      if number == 1 { syncFolder(folder.parent) }
     } catch {
       path.unlinkFile()
       throw error

@@ -4,6 +4,7 @@ internal import OhanaFormats
 
 /// Writes generated contacts, and the truth about them, to files. Holds nothing.
 public struct GenerateManager: Sendable {
+  /// Holds nothing, so any number of them are one.
   public init() {}
 
   /// - Parameters:

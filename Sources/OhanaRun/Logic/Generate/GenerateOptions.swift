@@ -2,6 +2,7 @@ public import OhanaCore
 
 /// What `ohana generate` makes.
 public struct GenerateOptions: Sendable, Equatable {
+  /// Formats it can write; compression follows the name of the output.
   public enum Format: String, Sendable, CaseIterable { case ndjson, csv }
 
   /// Records in all chunks together.
@@ -12,8 +13,11 @@ public struct GenerateOptions: Sendable, Equatable {
   public var seed: UInt64
   /// Share of records, in percent, that are about a person who has an earlier record.
   public var duplicatesInPercent: Double
+  /// Of all chunks.
   public var format: Format
 
+  /// - Parameters rows: in all chunks together. `chunks`: files they are spread over. `seed`: the same one gives the same bytes.
+  ///   `duplicatesInPercent`: share of records that repeat a person. `format`: of the output.
   public init(rows: Int, chunks: Int = 1, seed: UInt64 = 0, duplicatesInPercent: Double = 28, format: Format = .ndjson) {
     self.rows = rows
     self.chunks = chunks

@@ -13,6 +13,8 @@ struct ProbedInput: Sendable {
   var open: (any ByteStream)?
   /// Standard input that has to be read twice, put aside.
   var spooled: (any SpillFile)?
+  /// A run can be gone on with from within it.
+  var isResumable = true
   /// There is no byte in it, so it may pass for either format.
   var isEmpty = false
   /// Its name says another format than its text, which won.

@@ -4,7 +4,9 @@ internal import OhanaCore
 public enum InterruptActions {
   /// SIGINT or SIGTERM: the run is to end.
   public struct Interrupt: RunUpdater {
+    /// Its number: SIGINT or SIGTERM.
     public let signal: Int32
+    /// - Parameter signal: its number.
     public init(signal: Int32) { self.signal = signal }
 
     public func update(_ state: inout RunState) {
@@ -21,6 +23,7 @@ public enum InterruptActions {
 
   /// SIGUSR1: show how far it is.
   public struct ShowProgress: RunUpdater {
+    /// Asks once.
     public init() {}
     public func update(_ state: inout RunState) { state.progressRequests += 1 }
   }

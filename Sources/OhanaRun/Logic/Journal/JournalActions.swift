@@ -33,40 +33,65 @@ public enum JournalActions {
     return state
   }
 
-  /// Takes the lock of the output, and sees to what the last run to it left: its renames are finished, what can be gone on with is kept
-  /// for that (``RunDesk/earlier``), and all else is cleared away.
+  /// Sees to what the last runs to the outputs left: renames are finished, what can be gone on with is kept for that
+  /// (``RunDesk/earlier``), and all else is cleared away. Their locks are held.
   struct Hold: RunEffect {
     let request: RunRequest
     let desk: RunDesk
 
     /// - Returns: what the last run was to publish, if it is published by this and nothing else was asked for.
     func perform(in context: RunContext) async throws -> RunState.Commit? {
-      guard let output = request.output, !OutputTarget.isWrittenInPlace(output) else { return nil }
-      let (locks, journals) = (context.dependencies.locks, context.dependencies.journals)
-      guard let lock = try locks.acquire(output) else { return nil }
-      desk.onClose { [desk] in lock.release(keepsFile: desk.keepsState) }
-      if let folder = try locks.stateFolder(of: output) {
-        if let commit = try takeUp(folder, journals) { return commit }
-        if let journal = desk.journal.withLock({ $0 }) {
-          try lock.note(journal.folder)
-          return nil
-        }
+      let (locks, journals) = (desk.locks, context.dependencies.journals)
+      let main = locks.first { $0.output == request.output }
+      for lock in locks {
+        guard let note = lock.earlier, note.isBeside || lock !== main else { continue }
+        try clear(note, context)
       }
-      guard let folder = journals.newFolder(in: request.options.tempDir ?? FileSpillStore.defaultFolder, for: output) else { return nil }
-      // First the note: whoever comes after a kill finds the folder.
-      try lock.note(folder)
+      guard let main else {
+        for lock in locks { try lock.note(nil) }
+        return nil
+      }
+      if let note = main.earlier, !note.isBeside, let commit = try takeUp(note.folder, context) { return commit }
+      let temporary = request.options.tempDir ?? FileSpillStore.defaultFolder
+      guard let folder = desk.journal.withLock({ $0?.folder }) ?? journals.newFolder(in: temporary, for: main.output) else { return nil }
+      // First the notes: whoever comes after a kill finds the folder.
+      for lock in locks { try lock.note(.init(folder: folder, isBeside: lock !== main)) }
+      if desk.earlier != nil { return nil }
       desk.onClose { [desk] in if !desk.keepsState { journals.remove(folder) } }
       desk.journal.withLock { $0 = journals.create(folder) }
       return nil
     }
 
+    /// Sees to the state that the last run with this output left, where it cannot be gone on with: what was only to be renamed is; of a
+    /// state that belongs to another output nothing else is touched.
+    private func clear(_ note: OutputLock.Note, _ context: RunContext) throws {
+      let journals = context.dependencies.journals
+      guard let kept = fold(journals.read(note.folder, kinds: kinds)?.changes ?? []).kept else {
+        if !note.isBeside { journals.remove(note.folder) }
+        return
+      }
+      if let commit = kept.commit { try finish(commit) } else if note.isBeside { return }
+      remove(kept, note.folder, context)
+    }
+
+    private func remove(_ kept: RunState.Kept?, _ folder: FilePath, _ context: RunContext) {
+      for folder in kept?.folders ?? [] { TemporaryNames(mark: kept!.mark).removeAll(in: folder) }
+      for output in kept?.outputs ?? [] { context.dependencies.locks.forget(folder, at: output) }
+      context.dependencies.journals.remove(folder)
+    }
+
+    private func finish(_ commit: RunState.Commit) throws {
+      for rename in commit.renames { try rename.finish() }
+      for folder in Set(commit.renames.map(\.final.parent)) { syncFolder(folder) }
+    }
+
     /// Sees to the state that the last run left in `folder`.
-    private func takeUp(_ folder: FilePath, _ journals: JournalManager) throws -> RunState.Commit? {
+    private func takeUp(_ folder: FilePath, _ context: RunContext) throws -> RunState.Commit? {
+      let journals = context.dependencies.journals
       let read = journals.read(folder, kinds: kinds)
       let kept = fold(read?.changes ?? []).kept
       if let commit = kept?.commit {
-        for rename in commit.renames { try rename.finish() }
-        for folder in Set(commit.renames.map(\.final.parent)) { syncFolder(folder) }
+        try finish(commit)
       } else if request.options.resume, let read, let kept, kept.checkpoint != nil, kept.identity != nil {
         // It stays until it is known to be of no use.
         desk.keepsState = true
@@ -76,8 +101,7 @@ public enum JournalActions {
         desk.earlier = kept
         return nil
       }
-      for folder in kept?.folders ?? [] { TemporaryNames(mark: kept!.mark).removeAll(in: folder) }
-      journals.remove(folder)
+      remove(kept, folder, context)
       return request.options.resume ? kept?.commit : nil
     }
   }

@@ -1,14 +1,33 @@
 internal import OhanaCore
 internal import OhanaFormats
 
-/// Sees to it that one output is written by one run at a time. Holds nothing.
+/// Sees to it that each output is written by one run at a time. Holds nothing.
 struct LockManager: Sendable {
-  /// Takes the lock of an output, that of a dead run too.
+  /// Takes the locks of outputs, those of dead runs too: in the order of their names, so that of two runs that name the same ones in
+  /// different orders the first gets them all, and nobody waits for anybody.
   ///
-  /// - Returns: nil where locks are of no use: the folder is missing or closed, which opening the output will tell better.
-  /// - Throws: `locked` while another run holds it.
-  func acquire(_ output: FilePath) throws -> OutputLock? {
-    guard let path = OutputLock.path(of: try resolvingLinks(output)) else { return nil }
+  /// - Returns: none for outputs where locks are of no use: written in place, or in a folder that is missing or closed, which opening
+  ///   will tell better.
+  /// - Throws: `locked`, naming the output, while another run holds it; then none is held.
+  func acquire(_ outputs: [FilePath]) throws -> [OutputLock] {
+    var wanted: [FilePath: FilePath] = [:]
+    for output in outputs where !OutputTarget.isWrittenInPlace(output) {
+      if let path = OutputLock.path(of: try resolvingLinks(output)) { wanted[path] = wanted[path] ?? output }
+    }
+    var held: [OutputLock] = []
+    do {
+      for (path, output) in wanted.sorted(by: { $0.key < $1.key }) {
+        if let lock = try acquire(path, of: output) { held.append(lock) }
+      }
+      for lock in held { try checkNeighbours(of: lock, own: Set(wanted.keys)) }
+    } catch {
+      for lock in held { lock.release(keepsFile: lock.earlier != nil) }
+      throw error
+    }
+    return held
+  }
+
+  private func acquire(_ path: FilePath, of output: FilePath) throws -> OutputLock? {
     for _ in 0..<100 {
       let descriptor = openFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
       guard descriptor >= 0 else {
@@ -25,11 +44,37 @@ struct LockManager: Sendable {
       }
       // The one before may have taken the name away between our two calls.
       if let mine = fileStatus(descriptor), let there = fileStatus(path, followsLinks: false), FileIdentity(mine) == FileIdentity(there) {
-        return OutputLock(path, descriptor: descriptor)
+        return OutputLock(path, of: output, descriptor: descriptor, earlier: note(read(descriptor)))
       }
       close(descriptor)
     }
     throw Self.locked(output, by: nil)
+  }
+
+  /// A file may be one of another run's chunks, and chunks may be another run's file. Whoever comes second finds the other's lock, since
+  /// each takes its own first.
+  private func checkNeighbours(of lock: OutputLock, own: Set<FilePath>) throws {
+    let name = lock.path.lastComponent
+    guard let bytes = OutputLock.output(ofName: name) else { return }
+    let folder = lock.path.parent
+    if let chunks = try? ChunkName(FilePath(bytes: bytes)) {
+      for other in try folder.folderNames() where !own.contains(folder.appending(other)) {
+        guard let file = OutputLock.output(ofName: other), chunks.mayCoincide(with: FilePath(bytes: file)) else { continue }
+        try checkIsFree(folder.appending(other), lock.output)
+      }
+    } else {
+      for pattern in ChunkName.patterns(covering: bytes) {
+        let other = folder.appending(OutputLock.name(pattern))
+        if !own.contains(other) { try checkIsFree(other, lock.output) }
+      }
+    }
+  }
+
+  private func checkIsFree(_ path: FilePath, _ output: FilePath) throws {
+    let descriptor = openFile(path, O_RDONLY | O_NOFOLLOW)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    if flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK { throw Self.locked(output, by: read(descriptor).first) }
   }
 
   /// Where the last run to this output left its state; nil if it left none.
@@ -38,8 +83,21 @@ struct LockManager: Sendable {
     let descriptor = openFile(path, O_RDONLY | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    let lines = read(descriptor)
-    return lines.count > 1 && !lines[1].isEmpty ? FilePath(bytes: lines[1]) : nil
+    return note(read(descriptor)).flatMap { $0.isBeside ? nil : $0.folder }
+  }
+
+  /// Takes away what a dead run's lock of this output says of its state folder, unless another run has taken it over.
+  func forget(_ folder: FilePath, at output: FilePath) {
+    guard let path = OutputLock.path(of: output) else { return }
+    let descriptor = openFile(path, O_RDONLY | O_NOFOLLOW)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0, note(read(descriptor))?.folder == folder { path.unlinkFile() }
+  }
+
+  private func note(_ lines: [[UInt8]]) -> OutputLock.Note? {
+    guard lines.count > 1, !lines[1].isEmpty else { return nil }
+    return OutputLock.Note(folder: FilePath(bytes: lines[1]), isBeside: lines.count > 2 && lines[2] == Array("beside".utf8))
   }
 
   private func read(_ descriptor: Int32) -> [[UInt8]] {

@@ -12,18 +12,28 @@ public import OhanaCore
 /// | `versions` | of the tool and of the libraries that results depend on |
 /// | `books` | where every record went |
 public struct Manifest: Sendable, Equatable, Codable {
+  /// One published file.
   public struct File: Sendable, Equatable, Codable {
+    /// Beside the manifest, else from the root.
     public var path: FilePath
     /// `main`, `tee`, `duplicates` or `rejects`.
     public var role: String
+    /// Headers not counted.
     public var records: Int
+    /// In bytes.
     public var size: Int
+    /// Of its bytes as they lie there, 64 hexadecimal digits.
     public var sha256: String
   }
 
+  /// Of the manifest; grows when the meaning of a key changes.
   public var format = 1
+  /// In the order in which they appeared.
   public var files: [File]
+  /// As `ohana plan` shows it.
   public var plan: [String]
+  /// By name: this tool, and libraries that results depend on.
   public var versions: [String: String]
+  /// Where every record went.
   public var books: RunBooks
 }

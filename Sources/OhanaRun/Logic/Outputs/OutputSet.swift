@@ -75,6 +75,7 @@ final class OutputSet: Checkpointable, Sendable {
   func save(to writer: CheckpointWriter) throws {
     try writer.put(all.count)
     for output in all { try output.save(to: writer) }
+    for folder in folders { syncFolder(folder) }
   }
 
   func restore(from reader: CheckpointReader) throws {

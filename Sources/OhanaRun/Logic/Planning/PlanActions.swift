@@ -16,8 +16,7 @@ public enum PlanActions {
     func perform(in context: RunContext) async throws -> PreparedRun {
       let options = request.options
       let inputs = context.dependencies.inputs
-      let threads = options.threads ?? context.dependencies.processors.usableCount
-      let scheduler = WorkScheduler(width: threads)
+      let scheduler = WorkScheduler(width: options.threads ?? context.dependencies.processors.usableCount)
       let spill = context.dependencies.makeSpill(options, journal: desk.journal.withLock { $0 })
       desk.onClose { spill.close() }
       let items = try inputs.items(of: request)
@@ -35,12 +34,13 @@ public enum PlanActions {
         try await context.dispatch(JournalActions.Open(kept: kept))
       }
       let draft = RunDraft(
-        request: purpose.effective(request), probed: probed, sink: sink, threads: threads, outputs: outputs, fingerprintSeed: seed)
+        request: purpose.effective(request), probed: probed, sink: sink, threads: scheduler.width, outputs: outputs, fingerprintSeed: seed)
       let (plan, table) = try await columnsFirst(draft, planner, inputs, spill, context)
       let folders = outputs.folders.subtracting(context.state.kept?.folders ?? [])
       if context.state.kept != nil, !folders.isEmpty { try await context.dispatch(JournalActions.AddFolders(folders: folders.sorted())) }
       var run = PreparedRun(request: draft.request, plan: plan, scheduler: scheduler, outputs: outputs, spill: spill)
-      (run.journal, run.table, run.trace) = (desk.journal.withLock { $0 }, table, desk.trace.withLock { $0 })
+      (run.journal, run.lock) = (desk.journal.withLock { $0 }, desk.locks.first { $0.output == request.output })
+      (run.table, run.trace) = (table, desk.trace.withLock { $0 })
       if context.state.kept?.identity != nil { run.evidence = InputEvidence(draft, plan) }
       if let earlier { try run.restore(earlier, context.dependencies.checkpoints) }
       return run
@@ -83,8 +83,8 @@ public enum PlanActions {
       let folders = [request.output, request.options.rejects, request.options.manifest].compactMap { $0?.absolute?.parent }
       let directory = FilePath("./x").absolute?.parent ?? "."
       return RunState.Kept(
-        identity: RunIdentity(request, inputs: paths), mark: names.mark, folders: Array(Set(folders)).sorted(), fingerprintSeed: seed,
-        arguments: request.arguments, directory: directory)
+        identity: RunIdentity(request, inputs: paths), mark: names.mark, folders: Array(Set(folders)).sorted(),
+        outputs: desk.locks.compactMap(\.output.absolute), fingerprintSeed: seed, arguments: request.arguments, directory: directory)
     }
 
     /// Plans, behind a pass for the columns alone where the output needs them first.

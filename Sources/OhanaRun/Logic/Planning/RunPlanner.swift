@@ -56,7 +56,7 @@ struct RunPlanner: Sendable {
     // Where there is no record and no header, no name is wrong.
     let optional = probed.allSatisfy(\.isEmpty) ? .all : options.optional
     var schema = RecordSchema(columns: sourceFormat == .csv ? unionColumns : nil, optional: optional)
-    let hasSideOutputs = request.stages.contains { $0.opensOutput }
+    let hasSideOutputs = request.stages.contains { !$0.sideOutputs.isEmpty }
     if sourceFormat == .csv, sink.place != .nowhere || hasSideOutputs,
       hasSideOutputs || !Self.passesThrough(probed, columns: unionColumns, sink: sink, options: options)
     {

@@ -2,9 +2,13 @@
 public enum ProgressActions {
   /// Batches have done their work; posted ten times a second at most.
   public struct Advance: RunUpdater {
+    /// Compressed bytes of the inputs, since the beginning.
     public let bytesRead: Int
+    /// Records read since the beginning.
     public let records: Int
+    /// Since the run began.
     public let seconds: Double
+    /// The stage that takes most of the time, where that is known.
     public let limiting: String?
 
     public func update(_ state: inout RunState) {
@@ -17,6 +21,7 @@ public enum ProgressActions {
 
   /// Time has passed.
   public struct Tick: RunUpdater {
+    /// Since the run began.
     public let seconds: Double
     public func update(_ state: inout RunState) {
       state.progress.seconds = max(state.progress.seconds, seconds)

@@ -1,3 +1,5 @@
+internal import OhanaCore
+
 /// The report as one self-contained page, for people; a pure function of the state.
 enum HTMLReport {
   static func text(_ state: RunState) -> String {
@@ -12,13 +14,14 @@ enum HTMLReport {
     ]
     body += "<dl>" + figures.map { "<div><dt>\($0)</dt><dd>\($1)</dd></div>" }.joined() + "</dl>\n"
     for note in state.notes { body += "<p class=\"note\">\(escaped(note))</p>\n" }
-    body += picture(books)
+    body += timePicture(books) + queuePicture(books)
     body += table(
       "Stages", ["stage", "in", "made", "out", "dropped", "merged", "why", "seconds"],
       books.stages.map { stage in
         [stage.text] + [stage.input, stage.made, stage.output, stage.dropped, stage.merged].map(Quantity.grouped)
           + [stage.dropReason ?? "", Quantity.fixed(stage.seconds, 3)]
       })
+    body += table("Keys by how often they were met", ["stage"] + ClusterSizes.names, ReportText.clusterRows(books))
     body += table(
       "Inputs", ["input", "read", "written", "rejected", "dropped", "merged", "made", "blank lines"],
       books.inputs.map { input in
@@ -51,23 +54,49 @@ enum HTMLReport {
   }
 
   /// Time by stage, as bars.
-  private static func picture(_ books: RunBooks) -> String {
+  private static func timePicture(_ books: RunBooks) -> String {
     let longest = books.stages.map(\.seconds).max() ?? 0
     guard longest > 0 else { return "" }
+    return picture(
+      "Time by stage", "Seconds spent in each stage, all threads together",
+      books.stages.map { Bar(name: $0.text, length: $0.seconds / longest, value: "\(Quantity.fixed($0.seconds, 3)) s") })
+  }
+
+  /// Queue fill by piece of work, as bars for the mean with a mark for the most.
+  private static func queuePicture(_ books: RunBooks) -> String {
+    guard !books.queues.isEmpty else { return "" }
+    return picture(
+      "Waiting before each step", "Batches that waited before each step, as shares of all batches: the mean, and a mark at the most",
+      books.queues.map { queue in
+        let value = "\(Quantity.fixed(queue.mean * 100, 0)) %, at most \(Quantity.fixed(queue.most * 100, 0)) %"
+        return Bar(name: queue.before.joined(separator: " + "), length: queue.mean, mark: queue.most, value: value)
+      })
+  }
+
+  private struct Bar {
+    var name: String
+    /// Of the full length, like `mark`.
+    var length: Double
+    var mark: Double?
+    var value: String
+  }
+
+  private static func picture(_ title: String, _ label: String, _ rows: [Bar]) -> String {
     let (rowHeight, width) = (30, 720)
     var bars = ""
-    for (index, stage) in books.stages.enumerated() {
+    for (index, bar) in rows.enumerated() {
       let y = index * rowHeight
-      let length = max(2, Int(stage.seconds / longest * 420))
-      let name = stage.text.count > 34 ? stage.text.prefix(33) + "…" : stage.text[...]
-      bars += "<text x=\"0\" y=\"\(y + 19)\">\(escaped(String(name)))<title>\(escaped(stage.text))</title></text>"
+      let length = max(2, Int(bar.length * 340))
+      let mark = bar.mark.map { Int($0 * 340) }
+      let name = bar.name.count > 34 ? bar.name.prefix(33) + "…" : bar.name[...]
+      bars += "<text x=\"0\" y=\"\(y + 19)\">\(escaped(String(name)))<title>\(escaped(bar.name))</title></text>"
       bars += "<rect x=\"240\" y=\"\(y + 6)\" width=\"\(length)\" height=\"18\" rx=\"2\"/>"
-      bars += "<text x=\"\(248 + length)\" y=\"\(y + 19)\" class=\"value\">\(Quantity.fixed(stage.seconds, 3)) s</text>\n"
+      if let mark { bars += "<rect x=\"\(240 + mark)\" y=\"\(y + 3)\" width=\"2\" height=\"24\"/>" }
+      bars += "<text x=\"\(248 + max(length, mark ?? 0))\" y=\"\(y + 19)\" class=\"value\">\(bar.value)</text>\n"
     }
-    let height = books.stages.count * rowHeight
     return """
-      <h2>Time by stage</h2>
-      <svg viewBox="0 0 \(width) \(height)" role="img" aria-label="Seconds spent in each stage, all threads together">
+      <h2>\(title)</h2>
+      <svg viewBox="0 0 \(width) \(rows.count * rowHeight)" role="img" aria-label="\(label)">
       \(bars)</svg>
 
       """

@@ -5,7 +5,7 @@ public import OhanaCore
 ///
 /// | event | keys |
 /// |---|---|
-/// | `progress` | `bytesRead`, `bytesTotal` (where known), `records`, `seconds`, `limiting` (where known) |
+/// | `progress` | `bytesRead`, `bytesTotal` (where known), `records`, `seconds`, `limiting` (where known), `warning` (where something is short) |
 /// | `note` | `message` |
 /// | `error` | `code`, `exit`, `message` |
 /// | `interrupted` | `signal`, `resumable`, `message` |
@@ -26,6 +26,7 @@ public enum LogText {
     var records: Int
     var seconds: Double
     var limiting: String?
+    var warning: String?
   }
   private struct SummaryLine: Encodable {
     var event = "summary"
@@ -33,19 +34,24 @@ public enum LogText {
     var books: RunBooks
   }
 
+  /// How far a run is.
   public static func progress(_ progress: RunState.Progress) -> String {
     text(
       ProgressLine(
         bytesRead: progress.bytesRead, bytesTotal: progress.bytesTotal, records: progress.records, seconds: progress.seconds,
-        limiting: progress.limiting))
+        limiting: progress.limiting, warning: progress.warning))
   }
+  /// Something worth knowing that is no error.
   public static func note(_ message: String) -> String { text(Line(event: "note", message: message)) }
+  /// What went wrong, and the exit status that comes of it.
   public static func error(_ failure: RunState.Failure) -> String {
     text(Line(event: "error", message: failure.message, code: failure.code, exit: failure.exitStatus))
   }
+  /// - Parameter message: what a person is told.
   public static func interrupted(_ state: RunState, message: String) -> String {
     text(Line(event: "interrupted", message: message, signal: state.interruption?.signal, resumable: state.hasLeft))
   }
+  /// - Parameter output: the name of the main output, as given; nil: standard output.
   public static func summary(_ state: RunState, output: FilePath?) -> String { text(SummaryLine(output: output, books: state.books)) }
 
   private static func text(_ value: some Encodable) -> String {

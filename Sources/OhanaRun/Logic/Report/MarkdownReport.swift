@@ -1,3 +1,5 @@
+internal import OhanaCore
+
 /// The report as Markdown, for people; a pure function of the state.
 enum MarkdownReport {
   static func text(_ state: RunState) -> String {
@@ -20,6 +22,7 @@ enum MarkdownReport {
         + [stage.dropReason ?? "", Quantity.fixed(stage.seconds, 3)]
     }
     lines += section("Stages", ["stage", "in", "made", "out", "dropped", "merged", "why", "seconds"], stageRows)
+    lines += section("Keys by how often they were met", ["stage"] + ClusterSizes.names, ReportText.clusterRows(books))
     lines += section(
       "Rejects", ["reason", "records"], books.rejectReasons.sorted { $0.key < $1.key }.map { [$0.key, Quantity.grouped($0.value)] })
     lines += section(

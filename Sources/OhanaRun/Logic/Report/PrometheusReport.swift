@@ -1,3 +1,5 @@
+internal import OhanaCore
+
 /// The report for Prometheus' text file collector (text exposition format 0.0.4); a pure function of the state.
 enum PrometheusReport {
   static func text(_ state: RunState) -> String {
@@ -39,6 +41,13 @@ enum PrometheusReport {
     family(
       "stage_seconds", "Time spent in a stage, all threads together.",
       books.stages.enumerated().map { ([("stage", "\($0 + 1)"), ("text", $1.text)], Quantity.fixed($1.seconds, 3)) })
+    family(
+      "stage_keys", "Keys that a stage met, by how often it met them.",
+      books.stages.enumerated().flatMap { index, stage in
+        zip(ClusterSizes.names, stage.clusters?.keys ?? []).map {
+          ([("stage", "\(index + 1)"), ("text", stage.text), ("times", $0)], "\($1)")
+        }
+      })
     family(
       "output_records", "Records in an output of the last run.",
       books.outputs.map { ([("output", $0.name), ("role", $0.role)], "\($0.records)") })

@@ -17,5 +17,10 @@ public enum ReportText {
     return state.phase == .published ? "published" : "done"
   }
 
+  /// A row for each stage that counts keys: its text, and the keys of each class of ``ClusterSizes``.
+  static func clusterRows(_ books: RunBooks) -> [[String]] {
+    books.stages.compactMap { stage in stage.clusters.map { [stage.text] + $0.keys.map(Quantity.grouped) } }
+  }
+
   static func records(_ count: Int) -> String { "\(Quantity.grouped(count)) \(count == 1 ? "record" : "records")" }
 }

@@ -10,6 +10,8 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
   let outputs: OutputSet
   let spill: FileSpillStore
   var journal: Journal?
+  /// Of the main output: names the journal's folder.
+  var lock: OutputLock?
   /// nil where an input cannot be read again.
   var evidence: InputEvidence?
   /// Columns that a pass of its own has found.
@@ -104,6 +106,7 @@ final class RunDesk: Sendable {
     var isPlanned = false
     var earlier: RunState.Kept?
     var began: UInt64 = 0
+    var locks: [OutputLock] = []
   }
   private let things = Locked(Things())
   /// The run's journal, once there is one.
@@ -113,6 +116,12 @@ final class RunDesk: Sendable {
   var began: UInt64 {
     get { things.withLock { $0.began } }
     set { things.withLock { $0.began = newValue } }
+  }
+
+  /// Of all files the run is to write, until all is put away.
+  var locks: [OutputLock] {
+    get { things.withLock { $0.locks } }
+    set { things.withLock { $0.locks = newValue } }
   }
 
   /// Inputs were looked at, and all outputs are open.

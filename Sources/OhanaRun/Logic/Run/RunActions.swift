@@ -11,9 +11,11 @@ public enum RunActions {
     /// Seconds between two checkpoints; nil where none can be taken.
     var checkpointInterval: Double?
     var isToResume = false
+    var notes: [String] = []
 
     func update(_ state: inout RunState) {
       state.phase = .running
+      state.notes += notes
       state.plan = plan
       state.progress.bytesTotal = bytesTotal
       state.checkpoints.interval = checkpointInterval
@@ -74,7 +76,9 @@ public enum RunActions {
     func perform(in context: RunContext) async throws {
       let interval = run.mayCheckpoint ? context.dependencies.checkpointInterval : nil
       try await context.dispatch(
-        Begin(plan: run.lines, bytesTotal: run.bytesTotal, checkpointInterval: interval, isToResume: run.request.options.resume))
+        Begin(
+          plan: run.lines, bytesTotal: run.bytesTotal, checkpointInterval: interval, isToResume: run.request.options.resume,
+          notes: run.resumeNotes))
       do {
         try await run.begin()
         let counts = try await context.drive(run.plan, on: run.scheduler, run)
@@ -110,7 +114,9 @@ extension RunContext {
       counts: run?.counts, trace: run?.trace
     ) { meter.add($0) }
     meter.watch { [weak runner] in runner.flatMap { plan.limiting($0.counts) } }
+    let reserve = plan.stages.first?.memory.reserve
     let listener = store.listen { [store] old, new in
+      if new.isMemoryShort, !old.isMemoryShort { reserve?.close() }
       if new.isLeaving, !old.isLeaving, let run {
         Self.checkpoint(run, runner, store)
       } else if new.interruption != nil, !new.isLeaving {
@@ -120,6 +126,7 @@ extension RunContext {
       }
     }
     defer { store.forget(listener) }
+    if state.isMemoryShort { reserve?.close() }
     if state.interruption != nil { throw Self.interrupted }
     return try await runner.run()
   }

@@ -10,12 +10,19 @@ internal import OhanaFormats
 /// let state = await session.run()
 /// ```
 public final class RunSession: Sendable {
+  /// Holds the run's state: listen to it, or post changes that ``run(observes:)`` does not make by itself.
   public let store: RunStore
   private let request: RunRequest
   private let purpose: RunPurpose
   private let dependencies: RunDependencies
   private let desk = RunDesk()
 
+  /// Opens nothing yet.
+  ///
+  /// - Parameters:
+  ///   - request: what is to be done.
+  ///   - purpose: whether outputs are written at all.
+  ///   - dependencies: managers and clocks; tests give others.
   public init(_ request: RunRequest, purpose: RunPurpose = .write, dependencies: RunDependencies = RunDependencies()) {
     self.request = request
     self.purpose = purpose
@@ -33,6 +40,7 @@ public final class RunSession: Sendable {
     let observers = observes ? dependencies.makeObservers(of: store, request.options, since: began) : []
     defer { withExtendedLifetime(observers) {} }
     do {
+      try await store.perform(LockActions.Take(request: request, purpose: purpose, desk: desk))
       if purpose == .write, let commit = try await store.perform(JournalActions.Hold(request: request, desk: desk)) {
         try await store.dispatch(PublishActions.Published(commit: commit))
       } else {

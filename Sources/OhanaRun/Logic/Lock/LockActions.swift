@@ -1,0 +1,28 @@
+internal import OhanaCore
+
+/// Who may write where.
+public enum LockActions {
+  /// Takes the locks of all files that a run is to write; they are held until the desk is closed.
+  struct Take: RunEffect {
+    let request: RunRequest
+    let purpose: RunPurpose
+    let desk: RunDesk
+
+    func perform(in context: RunContext) async throws {
+      let locks = try context.dependencies.locks.acquire(request.writtenPaths(purpose))
+      desk.locks = locks
+      let main = request.output
+      desk.onClose { [desk] in
+        for lock in locks { lock.release(keepsFile: desk.keepsState && lock.output == main) }
+      }
+    }
+  }
+}
+
+extension RunRequest {
+  /// All files that a run of this request writes under their names, the main output first.
+  func writtenPaths(_ purpose: RunPurpose) -> [FilePath] {
+    let main = purpose == .write ? output : nil
+    return [main, options.rejects, options.report, options.manifest, options.trace].compactMap { $0 } + stages.flatMap(\.sideOutputs)
+  }
+}
