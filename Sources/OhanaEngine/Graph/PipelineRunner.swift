@@ -231,6 +231,8 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     do {
       let hasMore: Bool
       if let node, case .ordered(let step, let stage) = nodes[node] {
+        // Records of no input, which some stages make, count for the first, whatever went through this batch before.
+        batch.source = 0
         let before = stage.tally
         let began = monotonicNanoseconds()
         hasMore = try source.next(into: batch)

@@ -125,6 +125,14 @@ private final class DiffSource: BatchSource, @unchecked Sendable {  // because o
         break
       }
       append(SortItem.payload(item), to: batch)
+      // The record of NEW, or the removed one: see DiffResultSorter.
+      let key = SortItem.key(item)
+      let record = batch.recordCount - 1
+      batch.reserveOrigins(record + 1, used: record)
+      batch.origins[record] = RecordOrigin(
+        source: UInt32(truncatingIfNeeded: UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))),
+        ordinal: UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+      batch.hasOrigins = true
     }
     return batch.recordCount > 0
   }

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Counts what the control plane costs in each of the five jobs, as a share of all instructions, and writes the section `control` of RESULTS.md.
+
+    Benchmarks/control.py [--ohana PATH] [--rows 100000] [--only TEXT] [--results FILE]
+
+Runs each job once under callgrind, on one thread, with a checkpoint at the usual interval. Three sums, each of functions and all they call:
+
+* store, journal, observers: whatever changes the state or turns events into changes, with what it calls of the runtime and of JSON;
+* effects: their own steps and what these call of the runtime, but not what managers, planner, readers and writers do for them;
+* planning: all of an effect's work before the first record, which is the same for any number of records, so that it is told and not judged.
+
+Exit status 1 if the first two together take more than 1 % of a job.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+BENCHMARKS = Path(__file__).resolve().parent
+sys.path.insert(0, str(BENCHMARKS / "peers"))
+from contacts import JOBS
+from run import ROOT, ohana_commands, write_section
+
+LIMIT = 0.01
+
+# Types by their mangled names: the length, then the name.
+CONTROL = ["RunStore", "RunUpdater", "RunInterceptor", "OrderInterceptor", "JournalInterceptor", "Journal", "JournalManager", "JSONCoding",
+           "SignalObserver", "DiskObserver", "MemoryObserver", "TimerObserver", "ProgressMeter", "CheckpointClock"]
+UPDATERS = ["Advance", "Tick", "Begin", "Finish", "Fail", "CountFailed", "End", "Committing", "Published", "Open", "AddFolders", "Taken",
+            "Resume", "Interrupt", "ShowProgress", "ShortDisk", "ShortMemory"]
+EFFECTS = ["Take", "Hold", "Plan", "Run", "Commit", "Write"]
+
+
+def mangled(name):
+    return f"{len(name)}{name}"
+
+
+def kind(function):
+    """`control`, `effect` or None, and whether a function is ours at all."""
+    if "OhanaRun" not in function:
+        return None, "Ohana" in function or function.startswith("ohana_")
+    if re.search(r"Actions(O|[A-Z]*)" , function) and re.search(r"\d+\w*ActionsO", function):
+        if any(mangled(name) in function for name in UPDATERS):
+            return "control", True
+        if any(mangled(name) in function for name in EFFECTS):
+            return "effect", True
+    if re.match(r"\$s8OhanaRun(%s)" % "|".join(map(mangled, CONTROL)), function):
+        return "control", True
+    if re.match(r"\$s8OhanaRun10RunContext", function):
+        return "effect", True
+    return None, True
+
+
+def read(path):
+    """Own cost of each function, and the cost of what it calls, by callee."""
+    names, own, calls = {}, defaultdict(int), defaultdict(lambda: defaultdict(int))
+    current = callee = None
+    is_call = False
+
+    def name(text):
+        number, _, rest = text.partition(" ")
+        if rest:
+            names[number] = rest
+        return names.get(number, number)
+
+    for line in open(path):
+        if line.startswith("fn="):
+            current = name(line[3:].strip())
+        elif line.startswith("cfn="):
+            callee = name(line[4:].strip())
+        elif line.startswith("calls="):
+            is_call = True
+        elif line[:1].isdigit() or line[:1] in "+-*":
+            parts = line.split()
+            cost = int(parts[1]) if len(parts) > 1 else 0
+            if is_call:
+                calls[current][callee] += cost
+            else:
+                own[current] += cost
+            is_call = False
+    return own, calls
+
+
+def shares(path):
+    own, calls = read(path)
+    total = sum(own.values())
+    control = effects = planning = 0
+    details = defaultdict(int)
+    for function in set(own) | set(calls):
+        what, _ = kind(function)
+        if not what:
+            continue
+        cost = own[function]
+        for callee, inclusive in calls[function].items():
+            other, is_ours = kind(callee)
+            if other or callee == function:
+                continue
+            if what == "effect" and is_ours:
+                planning += inclusive
+            else:
+                cost += inclusive
+        details[function] += cost
+        if what == "control":
+            control += cost
+        else:
+            effects += cost
+    return total, control, effects, planning, details
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ohana", default=str(ROOT / ".build" / "release" / "ohana"))
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--only", default="", help="part of the names of the jobs wanted")
+    parser.add_argument("--details", action="store_true", help="the functions that cost most, too")
+    parser.add_argument("--results", default=str(BENCHMARKS / "RESULTS.md"), help="- for nowhere")
+    options = parser.parse_args()
+    rows = []
+    failed = False
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # Valgrind stumbles over the debug information of a Swift program; the names of functions stay.
+        ohana = folder / "ohana"
+        subprocess.run(["strip", "-g", "-o", ohana, options.ohana], check=True)
+        for form in ("ndjson", "csv"):
+            subprocess.run([ohana, "generate", "--rows", str(options.rows), "--format", form, "-o", folder / f"in.{form}.gz"],
+                           check=True, stderr=subprocess.DEVNULL)
+        for job, (title, source, form) in JOBS.items():
+            if options.only not in job:
+                continue
+            command = ohana_commands(ohana, job, f"{folder}/in.{source}.gz", f"{folder}/out.{form}.gz").replace("--overwrite", "--overwrite --threads 1")
+            counts = folder / f"{job}.out"
+            run = subprocess.run(["bash", "-c", f"exec valgrind --tool=callgrind --callgrind-out-file={counts} {command}"],
+                                 capture_output=True, text=True)
+            if run.returncode:
+                sys.exit(f"{command}: {run.stderr[-500:]}")
+            total, control, effects, planning, details = shares(counts)
+            if control == 0:
+                sys.exit("no function of the control plane was found: is the binary stripped?")
+            share = (control + effects) / total
+            failed = failed or share > LIMIT
+            rows.append((title, total, control, effects, share, planning))
+            print(f"{share:8.3%}  {title}", flush=True)
+            if options.details:
+                for function, cost in sorted(details.items(), key=lambda item: -item[1])[:15]:
+                    print(f"          {cost:12,}  {function}")
+    if options.results != "-":
+        lines = ["## Control plane", "",
+                 f"Instructions under callgrind, one thread, {options.rows:,} records. `Benchmarks/control.py --rows {options.rows}`", "",
+                 "| job | millions in all | store, journal, observers | effects | share | planning, once a run |", "|---|--:|--:|--:|--:|--:|"]
+        lines += [f"| {title} | {total / 1e6:,.0f} | {control / 1e6:.2f} | {effects / 1e6:.2f} | {share:.2%} | {planning / 1e6:.2f} |"
+                  for title, total, control, effects, share, planning in rows]
+        write_section(Path(options.results), "control", lines + [""])
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
