@@ -3,10 +3,12 @@ internal import OhanaRun
 
 /// Contacts as a run gives them out. Each iterator is a run of its own; see ``ContactsDataSource/contacts``.
 public struct ContactSequence: AsyncSequence, Sendable {
+  /// What it gives, one by one.
   public typealias Element = Contact
   let source: ContactsDataSource
   let isIncluded: (@Sendable (Contact) -> Bool)?
 
+  /// An iterator with a run of its own.
   public func makeAsyncIterator() -> Iterator {
     Iterator(puller: ContactPuller(ContactChannel(tellsRowsApart: source.tellsRowsApart), runOf: source), isIncluded: isIncluded)
   }

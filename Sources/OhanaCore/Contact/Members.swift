@@ -3,6 +3,7 @@
 /// Each name stands once; to set it again keeps its place. Two are equal if they hold the same names and values in any order. Looking a name
 /// up costs O(names), which are few.
 public struct Members: Sendable, Hashable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
+  /// A name and its value.
   public typealias Element = (name: String, value: Value)
   private struct Member: Sendable {
     let name: String
@@ -17,10 +18,14 @@ public struct Members: Sendable, Hashable, ExpressibleByDictionaryLiteral, Rando
   public init(_ elements: some Sequence<Element>) {
     for (name, value) in elements { self[name] = value }
   }
+  /// As ``init(_:)`` of the same elements.
   public init(dictionaryLiteral elements: (String, Value)...) { self.init(elements.map { (name: $0, value: $1) }) }
 
+  /// Always 0.
   public var startIndex: Int { 0 }
+  /// The number of members.
   public var endIndex: Int { members.count }
+  /// The member at a place. - Precondition: it is before ``endIndex``.
   public subscript(position: Int) -> Element { (members[position].name, members[position].value) }
 
   /// The value of `name`; nil where there is none. To set nil takes the name away, to set ``Value/null`` does not.

@@ -21,9 +21,11 @@ extension DataProvider {
 
 /// Whether a provider may read.
 public enum ProviderAccess: Sendable, Equatable {
+  /// It may read.
   case granted
   /// Somebody has to be asked first.
   case undecided
+  /// It may not, and asking again is of no use.
   case denied
 }
 
@@ -39,10 +41,13 @@ public enum ProviderContent: Sendable {
 public enum ProviderStatus: String, Sendable, Codable {
   /// Nothing of it has been read.
   case initialized
+  /// Records come out.
   case processing
   /// All of it was read, or as much as was wanted.
   case loaded
+  /// It ended with an error.
   case failed
+  /// It was told to end.
   case cancelled
 }
 

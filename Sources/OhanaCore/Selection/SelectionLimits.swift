@@ -89,7 +89,9 @@ public final class MinimumSelectionFilter: SelectionFilter {
 
 /// Lets only contacts be selected that have a field (or an address) of a type, each contact by itself; its value may be empty. Deselects all.
 public struct RequiredFieldSelectionFilter: SelectionFilter {
+  /// The type of field that every contact selected has to have.
   public let type: ContactFieldType
+  /// - Parameter type: of the field that is required.
   public init(_ type: ContactFieldType) { self.type = type }
   public func select(_ candidates: [Contact], with selection: SelectionView) -> [Contact] { candidates.filter { $0.has(type) } }
 }

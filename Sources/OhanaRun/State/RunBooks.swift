@@ -62,6 +62,7 @@ public struct RunBooks: Sendable, Equatable, Codable {
     public var before: [String]
     /// Over the batches it worked on, what waited while it began with each.
     public var mean: Double
+    /// The largest share.
     public var most: Double
   }
   /// One file that was published, or what went to standard output.

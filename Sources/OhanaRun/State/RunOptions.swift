@@ -156,11 +156,14 @@ public struct RunRequest: Sendable {
 
 /// What happens to an input of a run.
 public struct InputEvent: Sendable, Equatable {
+  /// What can happen.
   public enum Kind: Sendable, Equatable {
+    /// It is about to be read.
     case opened
     /// All of it, or as much as was wanted, was read: so many records, and so many that could not be.
     case ended(read: Int, rejected: Int)
   }
+  /// What happened.
   public var kind: Kind
   /// Index of the provider it belongs to; 0 without providers.
   public var provider: Int
