@@ -69,13 +69,11 @@ struct InputManager: Sendable {
 
   func probe(_ path: FilePath, given stream: (any ByteStream)? = nil, options: RunOptions) throws -> ProbedInput {
     let (text, size) = try openText(path, given: stream, options: options)
-    let isResumable = text.canBeSaved
     let rejects = (text as? RejectsStream)?.kind
     let (head, stream) = try PrefixedByteStream.peek(text, count: Self.headBytes)
     let format = try rejects?.format ?? format(of: path, head: head, options: options)
     var input = ProbedInput(path: path, format: format, size: size)
     let isOnce = path == "-" || size == nil
-    input.isResumable = isResumable
     input.isEmpty = head.count == 0 && stream.fault == nil
     input.isMisnamed = options.from == nil && (FormatSniffer.format(of: path) ?? format) != format
     switch format {

@@ -13,7 +13,7 @@ struct ProbedInput: Sendable {
   var open: (any ByteStream)?
   /// Standard input that has to be read twice, put aside.
   var spooled: (any SpillFile)?
-  /// A run can be gone on with from within it.
+  /// A run can be gone on with from within it; known where `--resume` asks for that.
   var isResumable = true
   /// There is no byte in it, so it may pass for either format.
   var isEmpty = false

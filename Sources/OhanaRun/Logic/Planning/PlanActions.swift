@@ -73,7 +73,13 @@ public enum PlanActions {
     }
 
     private func probe(_ items: [InputItem], _ inputs: InputManager, _ spill: FileSpillStore) throws -> [ProbedInput] {
-      let probed = try inputs.probe(items, options: request.options)
+      var probed = try inputs.probe(items, options: request.options)
+      if request.options.resume {
+        // Looked at where it is told only: it takes opening each once more.
+        for index in probed.indices where probed[index].open == nil {
+          probed[index].isResumable = try inputs.openText(probed[index].path, options: request.options).stream.canBeSaved
+        }
+      }
       return request.options.ragged == .pad ? try inputs.widen(probed, options: request.options, spill: spill) : probed
     }
 
