@@ -20,6 +20,7 @@ public struct RecordSchema: Sendable {
 
   /// Columns of the inputs, where they are known before reading (CSV): the union, in input order. nil for NDJSON.
   public let columns: [[UInt8]]?
+  private let columnNames: Set<[UInt8]>
   /// What stages have asked for so far; the reader gets the list when all are bound.
   public internal(set) var sourceFields: [SourceField] = []
   /// Slots given out so far.
@@ -68,6 +69,7 @@ public struct RecordSchema: Sendable {
   /// - Parameter columns: of the inputs' headers; nil where names are known only from the records (NDJSON).
   public init(columns: [[UInt8]]?, optional: OptionalFields = .names([])) {
     self.columns = columns
+    columnNames = Set(columns ?? [])
     self.optional = optional
   }
 
@@ -294,7 +296,7 @@ public struct RecordSchema: Sendable {
     return nil
   }
 
-  private func isColumn(_ name: [UInt8]) -> Bool { columns?.contains(name) ?? false }
+  private func isColumn(_ name: [UInt8]) -> Bool { columnNames.contains(name) }
   private func isGone(_ name: [UInt8]) -> Bool {
     if case .gone = bindings[name] { return true }
     return false

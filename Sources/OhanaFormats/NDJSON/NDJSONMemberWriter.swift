@@ -65,18 +65,21 @@ struct NDJSONMemberWriter: Sendable {
       var children: [Int] = []
     }
     private(set) var nodes = [Node()]
+    /// By key and node above.
+    private var children: [[UInt8]: [Int: Int]] = [:]
 
     /// False if the name is taken by a value where an object is needed, or the other way round.
     mutating func insert(_ path: [[UInt8]], slot: Int, isList: Bool) -> Bool {
       var place = 0
       for (index, key) in path.enumerated() {
         let isLeaf = index == path.count - 1
-        if let known = nodes[place].children.first(where: { nodes[$0].name == key }) {
+        if let known = children[key]?[place] {
           if isLeaf || nodes[known].children.isEmpty { return false }
           place = known
           continue
         }
         nodes[place].children.append(nodes.count)
+        children[key, default: [:]][place] = nodes.count
         place = nodes.count
         nodes.append(Node(name: key, slot: slot, isList: isList))
       }
