@@ -14,6 +14,9 @@ public struct CSVHeader: Sendable, Equatable {
   /// Blank lines before the header.
   public var blankLines: Int
 
+  /// Columns that an input can have. A file that wide is a mistake as a rule, and each column costs memory in every part of a run.
+  public static let maxColumns = 1 << 16
+
   /// Bytes on which delimiter and line end are judged.
   static let sampleBytes = 64 << 10
 
@@ -23,12 +26,13 @@ public struct CSVHeader: Sendable, Equatable {
   ///   - stream: the input's decompressed UTF-8 from its first byte on.
   ///   - dialect: what is known of it.
   ///   - source: for messages.
+  ///   - memoryLimit: bytes of header that may be held.
   /// - Returns: the header, and all bytes read: give them to ``CSVFramer/init(stream:header:head:batchBytes:memoryLimit:)`` with the rest
   ///   of the stream, or drop them and open the input again.
-  /// - Throws: `usage` for bytes that cannot be a dialect, `badInput` for a header that is no record of it or not UTF-8, and what the
-  ///   stream throws. An empty input has no columns and is no error.
+  /// - Throws: `usage` for bytes that cannot be a dialect, `badInput` for a header that is no record of it, not UTF-8, or of more than
+  ///   ``maxColumns``, `memory` for one that is longer than may be held, and what the stream throws. An empty input has no columns and is no error.
   public static func scan(
-    _ stream: any ByteStream, dialect: CSVDialect, source: FilePath
+    _ stream: any ByteStream, dialect: CSVDialect, source: FilePath, memoryLimit: Int = .max
   ) throws -> (header: CSVHeader, head: ByteBuffer) {
     if let problem = dialect.problem { throw OhanaError(.usage, "bad-dialect", problem, fix: "choose other bytes") }
     let head = ByteBuffer(capacity: sampleBytes)
@@ -52,6 +56,12 @@ public struct CSVHeader: Sendable, Equatable {
       switch outcome.kind {
       case .incomplete:
         if let fault = stream.fault { throw fault }
+        guard head.count <= memoryLimit else {
+          throw OhanaError(
+            .memory, "record-too-long", at: header.location(start, head, scanner, source),
+            "a header of more than \(memoryLimit) bytes does not fit into the memory limit",
+            fix: "check --delimiter and --quote, or raise --memory")
+        }
         isEnd = try fill(head, to: head.count * 2, from: stream)
         continue
       case .record:
@@ -59,6 +69,11 @@ public struct CSVHeader: Sendable, Equatable {
           header.blankLines += 1
           start = outcome.next
           continue
+        }
+        guard cells.count <= maxColumns else {
+          throw OhanaError(
+            .badInput, "too-many-columns", at: header.location(start, head, scanner, source),
+            "the first record has more than \(maxColumns) columns", fix: "check --delimiter and --quote")
         }
         if dialect.header == .none {
           header.setColumns(CSVColumnNames.positional(cells.count))
@@ -92,6 +107,11 @@ public struct CSVHeader: Sendable, Equatable {
     return CSVHeader(dialect: dialect, columns: [], declaredCount: 0, dataOffset: 0, blankLines: 0)
   }
 
+  /// Takes the names of `other` where they are the same: thousands of chunks need only one list.
+  public mutating func share(with other: CSVHeader) {
+    if columns == other.columns { columns = other.columns }
+  }
+
   /// Columns for the cells that records have beyond the header, up to `width` cells: `column_N` (`--ragged pad`).
   public mutating func widen(by width: Int) {
     guard width > columns.count else { return }
@@ -100,6 +120,8 @@ public struct CSVHeader: Sendable, Equatable {
   }
 
   /// Same, to the widest record of the rest of `stream`, whose first bytes are `head`. Reads it all.
+  ///
+  /// - Throws: `badInput` for a record of more than ``maxColumns`` cells, and what the stream throws.
   public mutating func widen(byReading stream: any ByteStream, head: ByteBuffer?) throws {
     let framer = CSVFramer(stream: stream, header: self, head: head)
     let batch = RecordBatch(capacity: 1 << 20)
@@ -115,6 +137,11 @@ public struct CSVHeader: Sendable, Equatable {
           var used = cells.count
           while used > width, cells.base[used - 1].end == cells.base[used - 1].start { used -= 1 }
           width = max(width, used)
+          guard width <= Self.maxColumns else {
+            throw OhanaError(
+              .badInput, "too-many-columns", "a record has more than \(Self.maxColumns) cells, which --ragged pad would all make columns",
+              fix: "check --delimiter and --quote, or use --ragged strict")
+          }
         }
         guard outcome.next > at else { break }
         at = outcome.next

@@ -14,7 +14,13 @@ struct CSVCell {
 }
 
 /// A reusable list of cells without retain counts in its loops.
+///
+/// Holds no more than ``limit``: of a record with more the last one kept is the last that is not empty, so that what is to be known of it
+/// (it is too wide, and what it has too much is not all empty) is still known.
 final class CSVCellList {
+  /// More than any input has columns.
+  static let limit = 2 * CSVHeader.maxColumns
+
   private(set) var base = UnsafeMutablePointer<CSVCell>.allocate(capacity: 64)
   private var capacity = 64
   var count = 0
@@ -22,17 +28,23 @@ final class CSVCellList {
   deinit { base.deallocate() }
 
   @inline(__always) func append(_ cell: CSVCell) {
-    if count == capacity { grow() }
+    if count == capacity, !grow() { return replaceLast(cell) }
     base[count] = cell
     count &+= 1
   }
 
-  @inline(never) private func grow() {
+  @inline(never) private func replaceLast(_ cell: CSVCell) {
+    if cell.end > cell.start || cell.flags != 0 { base[count - 1] = cell }
+  }
+
+  @inline(never) private func grow() -> Bool {
+    guard capacity < Self.limit else { return false }
     let new = UnsafeMutablePointer<CSVCell>.allocate(capacity: capacity * 2)
     new.update(from: base, count: count)
     base.deallocate()
     base = new
     capacity *= 2
+    return true
   }
 }
 

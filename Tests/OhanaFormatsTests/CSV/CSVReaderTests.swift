@@ -155,6 +155,36 @@ import Testing
     }
   }
 
+  @Test("more columns than an input can have are an error, and the most it can have are read") func columnLimit() throws {
+    let widest = CSVHeader.maxColumns
+    let commas = String(repeating: ",", count: widest - 1)
+    #expect(try readCSV(Array("\(commas)\n\(commas)x\n".utf8)).rows.first?.last == "x")
+    for header in [CSVDialect.HeaderMode.firstRecord, .none] {
+      let error = #expect(throws: OhanaError.self) { try readCSV(commas + ",\n1\n") { $0.header = header } }
+      #expect(error?.code == "too-many-columns" && error?.location?.line == 1)
+    }
+  }
+
+  @Test(
+    "a record of far too many cells is rejected, unless what it has too much is empty",
+    arguments: [("", true), ("x", false), ("\"\"", true)])
+  func cellLimit(_ surplus: String, _ isKept: Bool) throws {
+    let commas = String(repeating: ",", count: 2 * CSVHeader.maxColumns + 9)
+    let reading = try readCSV("a,b\n1,2\n3,4\(commas)\(surplus),,,\n5,6\n")
+    #expect(reading.rows == [["1", "2"]] + (isKept ? [["3", "4"]] : []) + [["5", "6"]])
+    #expect(reading.rejects.map(\.reason) == (isKept ? [] : [.tooManyCells]))
+  }
+
+  @Test("a header that memory cannot hold is an error") func headerMemory() throws {
+    for text in [String(repeating: "a", count: 1 << 20), String(repeating: "a,", count: 1 << 19)] {
+      let stream = PiecesStream(Array(text.utf8))
+      let error = #expect(throws: OhanaError.self) {
+        try CSVHeader.scan(stream, dialect: CSVDialect(), source: "x", memoryLimit: 1 << 18)
+      }
+      #expect(error?.code == "record-too-long" && error?.category == .memory)
+    }
+  }
+
   @Test("widens the columns to the longest record") func padding() throws {
     let bytes = Array("a,column_4\n1,2\n3,4,5\n6,7,8,9\n".utf8)
     var dialect = CSVDialect()

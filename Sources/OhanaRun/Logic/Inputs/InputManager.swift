@@ -39,7 +39,11 @@ struct InputManager: Sendable {
   /// - Throws: `badInput` for formats nobody can read here, `usage` where inputs of different formats are mixed.
   func probe(_ items: [InputItem], options: RunOptions) throws -> [ProbedInput] {
     var inputs: [ProbedInput] = []
-    for item in items { inputs.append(try probe(item.path, given: item.stream, options: options)) }
+    for item in items {
+      var input = try probe(item.path, given: item.stream, options: options)
+      if let last = inputs.last?.header { input.header?.share(with: last) }
+      inputs.append(input)
+    }
     // Empty chunks are of the others' format, whatever their names say.
     if let common = inputs.first(where: { !$0.isEmpty })?.format {
       for index in inputs.indices where inputs[index].isEmpty && inputs[index].format != common {
@@ -81,7 +85,7 @@ struct InputManager: Sendable {
     case .csv:
       var dialect = Self.dialect(options, path, rejects)
       dialect.isTranscoded = text is TranscodingByteStream
-      let (header, bytes) = try CSVHeader.scan(stream, dialect: dialect, source: path)
+      let (header, bytes) = try CSVHeader.scan(stream, dialect: dialect, source: path, memoryLimit: options.memory / 4)
       input.header = header
       if isOnce { input.open = PrefixedByteStream(bytes, then: stream) }
     }
