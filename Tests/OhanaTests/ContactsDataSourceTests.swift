@@ -57,6 +57,48 @@ import Testing
     #expect(contacts.map(\.id) == [("slow", 0), ("slow", 1), ("fast", 0), ("fast", 1)].map { ContactID(source: $0.0, ordinal: $0.1) })
   }
 
+  @Test("MULTI O-31 O-32: CSV, NDJSON and providers of one's own stand beside one another, in declared order", arguments: [1, 2, 8])
+  func formatsBesideOneAnother(threads: Int) async throws {
+    let folder = try Workdir()
+    try folder.write("a.csv", "first,phone,phone_12,note\n\"Ann\n\"\"x\"\"\",007,1,\nBob,,,\"\"\n")
+    try folder.write("b.ndjson", "{\"first\":\"Cy\",\"phone\":\"2\"}\n")
+    try folder.write("c.tsv", "last\tfirst\n" + (0..<20_000).map { "L\tn\($0)\n" }.joined())
+    let source = ContactsDataSource(
+      dataProviders: [
+        FileDataProvider(FilePath(folder.path("a.csv"))), FileDataProvider(FilePath(folder.path("b.ndjson"))),
+        LinesProvider("rows", ["first,email", "Di,d@x"]), ContactsProvider("made") { [Contact(firstName: "Ed")] },
+        FileDataProvider(FilePath(folder.path("c.tsv"))),
+      ],
+      options: options {
+        $0.threads = threads; $0.memory = 16 << 20
+      })
+    log.watch(source)
+    let contacts = try await source.loadContacts()
+    #expect(contacts.map(\.firstName) == ["Ann\n\"x\"", "Bob", "Cy", "Di", "Ed"] + (0..<20_000).map { "n\($0)" })
+    #expect(contacts[0].phones == ["007", "1"] && contacts[1].properties == ["note": ""] && contacts[3].emails == ["d@x"])
+    #expect(contacts.last?.lastName == "L" && contacts.last?.id?.ordinal == 19_999)
+    #expect(log.all.last == "ready ready" && log.all.count == 6)
+  }
+
+  @Test("MULTI O-31: a CSV record that cannot be read is told of where it stands, or counted, beside NDJSON too") func badRowBeside()
+    async throws
+  {
+    let folder = try Workdir()
+    try folder.write("a.csv", "first,x\nAnn,1\nBob,2,3\nCy,4\n")
+    let files: [any DataProvider] = [FileDataProvider(FilePath(folder.path("a.csv")), identifier: "a"), LinesProvider("b", ndjson(["Di"]))]
+    let strict = ContactsDataSource(dataProviders: files)
+    log.watch(strict)
+    await #expect { try await strict.loadContacts() } throws: { error in
+      let text = "\(error)"
+      return text.contains("a.csv:3:") && (error as? OhanaError)?.code == "too-many-cells"
+    }
+    #expect(log.all == ["provider failed a too-many-cells failed", "failed too-many-cells failed"])
+    let lenient = ContactsDataSource(dataProviders: files, options: options { $0.maxRejects = .count(1) })
+    #expect(try await lenient.loadContacts().map(\.firstName) == ["Ann", "Cy", "Di"])
+    let books = try await lenient.run(into: KeepingSink())
+    #expect(books.read == 4 && books.rejected == 1 && books.imbalance == nil)
+  }
+
   @Test("RELOAD O-45 O-88: loading again gives the same, replaces what was loaded, fires ready once, and leaves the selection alone")
   func reload() async throws {
     let provider = LinesProvider("p", ndjson(["a", "b", "c"]))

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Keeps what it is given.
-private final class KeepingSink: RecordSink {
+final class KeepingSink: RecordSink {
   struct Heard: Sendable {
     var text = ""
     var origins: [RecordOrigin] = []

@@ -40,7 +40,9 @@ struct ContactFieldPlaces: Sendable {
     let given = (schema.columns ?? []) + schema.knownNames.filter { $0.starts(with: base) }.sorted { $0.lexicographicallyPrecedes($1) }
     var numbered: [(number: Int, name: [UInt8])] = []
     for column in given where column.starts(with: base) && !names.contains(column) {
-      guard let number = UnboundColumns.number(in: column[...], of: type), !numbered.contains(where: { $0.name == column }) else { continue }
+      guard let number = UnboundColumns.number(in: column[...], of: type), !numbered.contains(where: { $0.name == column }) else {
+        continue
+      }
       numbered.append((number, column))
     }
     return names + numbered.sorted { $0.number < $1.number }.map(\.name)

@@ -74,7 +74,9 @@ struct UnboundColumns: Sendable {
       let behind = next - 1
       for type in types {
         let name = type.rawValue.utf8
-        if behind - start > name.count, UnsafeBufferPointer(start: behind - name.count, count: name.count).elementsEqual(name) { return true }
+        if behind - start > name.count, UnsafeBufferPointer(start: behind - name.count, count: name.count).elementsEqual(name) {
+          return true
+        }
       }
     }
     next = start

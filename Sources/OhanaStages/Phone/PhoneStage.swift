@@ -101,7 +101,8 @@ public struct PhoneStage: PlannedStage {
     return [
       .row(
         PhoneStep(
-          region: region, formats: formats.words, keepsInvalid: invalid != .drop, replaces: replaces, columns: columns, unbound: places.unbound,
+          region: region, formats: formats.words, keepsInvalid: invalid != .drop, replaces: replaces, columns: columns,
+          unbound: places.unbound,
           list: list,
           tags: tags,
           isColumnar: schema.columns != nil))

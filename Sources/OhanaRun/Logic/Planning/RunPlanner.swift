@@ -194,7 +194,12 @@ struct RunPlanner: Sendable {
     InputSource(count: probed.count) { [inputs] index in
       announce?(index, .opened)
       let input = probed[index]
-      let stream = try input.open ?? input.spooled.map { SpooledStream($0) } ?? inputs.openText(input.path, options: options).stream
+      var stream = try input.open ?? input.spooled.map { SpooledStream($0) } ?? inputs.openText(input.path, options: options).stream
+      if let header = input.converted {
+        stream = try CSVAsNDJSONStream(
+          stream, header: header, path: input.path, batchBytes: batchBytes, memoryLimit: heldBytes,
+          allowsRejects: options.rejects != nil || options.maxRejects != .count(0))
+      }
       let framer: any RecordFramer =
         switch input.format {
         case .ndjson: NDJSONFramer(stream, batchBytes: batchBytes, maxRecordBytes: options.maxRecord, maxHeldBytes: heldBytes)
