@@ -1,5 +1,6 @@
 import Foundation
 import Ohana
+@testable import OhanaRun
 import OhanaTestSupport
 import Synchronization
 import Testing
@@ -164,6 +165,110 @@ private struct PrefixProcessor: PostProcessor {
     let seconds = (ContinuousClock.now - began) / .seconds(1)
     #expect(log.all.count >= 8)
     #expect(Double(log.all.count) <= 8 + 12 * seconds + 3, "\(log.all.count) in \(seconds) s")
+  }
+
+  @Test("S-19: what could not be read, and faults that cost nothing, are told of in reports, and add up to the books") func faultSignals()
+    async throws
+  {
+    let folder = try Workdir()
+    let lines = (0..<20_000).map { $0 % 2 == 0 ? "{\"first\":\"\($0)\"}\n" : "broken\n" }
+    try folder.write("a.ndjson", lines.joined())
+    try folder.write("b.csv", "first,x,y\n" + (0..<10_000).map { "n\($0),1\n" }.joined())
+    for name in ["a.ndjson", "b.csv"] {
+      let source = ContactsDataSource(
+        dataProviders: [FileDataProvider(FilePath(folder.path(name)), identifier: "p")], options: options { $0.maxRejects = .percent(100) })
+      let log = Listener()
+      let counts = Mutex((rejects: 0, warnings: 0, reports: 0))
+      log.watch(source)
+      source.onReject.observe(log) { log, report in
+        if counts.withLock({ $0.rejects }) == 0 {
+          log.add("\(report.provider.identifier) \(report.name.lastComponent) \(report.first.code) \(report.first.location?.line ?? 0)")
+        }
+        counts.withLock {
+          $0.rejects += report.count; $0.reports += 1
+        }
+      }
+      source.onWarning.observe(log) { log, report in
+        if counts.withLock({ $0.warnings }) == 0 { log.add("\(report.name.lastComponent) \(report.code) \(report.line)") }
+        counts.withLock {
+          $0.warnings += report.count; $0.reports += 1
+        }
+      }
+      let began = ContinuousClock.now
+      let books = try await source.run(into: KeepingSink())
+      let seconds = (ContinuousClock.now - began) / .seconds(1)
+      let told = counts.withLock { $0 }
+      #expect(told.rejects == books.rejected && told.warnings == books.inputs[0].warnings.values.reduce(0, +))
+      #expect(Double(told.reports) <= 2 * (10 * seconds + 3))
+      if name == "a.ndjson" {
+        #expect(told.rejects == 10_000 && log.all.first == "p a.ndjson invalid-json 2")
+      } else {
+        #expect(
+          told.warnings == 10_000 && log.all.first?.hasPrefix("b.csv ") == true && log.all.first?.hasSuffix(" 2") == true, "\(log.all)")
+      }
+      #expect(log.all.last == "ready ready")
+    }
+  }
+
+  @Test("S-19: what goes to disk is told of, and only then") func spillSignal() async throws {
+    let people = ContactsProvider("p") {
+      (0..<40_000).lazy.map { Contact(firstName: "\($0 * 7919 % 40_000)", company: String(repeating: "x", count: 200)) }
+    }
+    for memory in [16 << 20, 256 << 20] {
+      let source = ContactsDataSource(
+        dataProviders: [people], postProcessors: [AlphabeticalSortPostProcessor(.firstName)], options: options { $0.memory = memory })
+      let told = Mutex<[Int]>([])
+      let owner = Listener()
+      source.onSpill.observe(owner) { _, bytes in told.withLock { $0.append(bytes) } }
+      try await source.run(into: KeepingSink())
+      let bytes = told.withLock { $0 }
+      #expect(bytes.isEmpty == (memory > 100 << 20))
+      #expect(bytes == bytes.sorted() && bytes.count < 1_000)
+    }
+  }
+
+  @Test("S-19: a run that writes files tells of its checkpoints, its progress and its end, once each") func runSignals() async throws {
+    let folder = try Workdir()
+    var count = 50_000
+    var seen: [String] = []
+    repeat {
+      try folder.write("in.ndjson", (0..<count).map { "{\"first\":\"\($0)\"}\n" }.joined())
+      var request = RunRequest()
+      request.inputs = [FilePath(folder.path("in.ndjson"))]
+      request.output = FilePath(folder.path("out.ndjson"))
+      request.options.overwrite = true
+      request.options.tempDir = FilePath(folder.url.path)
+      let session = RunSession(request, dependencies: RunDependencies(clock: monotonicNanoseconds, checkpointInterval: 0.001))
+      let signals = RunSignals(of: session)
+      let log = Listener()
+      signals.onCheckpoint.observe(log) { log, mark in log.add("checkpoint \(mark.number)") }
+      signals.onPublished.observe(log) { log, books in log.add("published \(books.written)") }
+      signals.onProgress.observe(log) { log, _ in log.add("progress") }
+      signals.onFailed.observe(log) { log, failure in log.add(failure.message) }
+      let state = await session.run()
+      #expect(state.exitStatus == 0)
+      seen = log.all
+      #expect(seen.filter { $0.hasPrefix("published") } == ["published \(count)"])
+      #expect(seen.contains("progress"))
+      count *= 2
+    } while !seen.contains("checkpoint 1") && count < 2_000_000
+    #expect(seen.contains("checkpoint 1"))
+    let marks = seen.filter { $0.hasPrefix("checkpoint") }
+    #expect(marks == (1...marks.count).map { "checkpoint \($0)" })
+  }
+
+  @Test("S-19: a cancelled run of files says so") func cancelledRun() async throws {
+    let folder = try Workdir()
+    var request = RunRequest()
+    request.providers = [ContactsProvider("endless") { sequence(first: Contact(firstName: "x")) { $0 } }]
+    request.output = FilePath(folder.path("out.ndjson"))
+    let session = RunSession(request)
+    let signals = RunSignals(of: session)
+    let log = Listener()
+    signals.onProgress.observe(log, once: true) { _, _ in session.cancel() }
+    signals.onCancelled.observe(log) { log, signal in log.add("cancelled \(signal)") }
+    let state = await session.run(observes: false)
+    #expect(state.exitStatus == 130 && log.all == ["cancelled 2"] && !folder.exists("out.ndjson"))
   }
 
   private func gzip(_ text: String) throws -> Data {

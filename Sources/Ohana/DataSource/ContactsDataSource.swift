@@ -48,6 +48,32 @@ public final class ContactsDataSource: Sendable {
     public let rejected: Int
   }
 
+  /// Records that could not be read.
+  public struct RejectReport: Sendable {
+    /// Whose input it is.
+    public let provider: any DataProvider
+    /// Of the file, or the provider's identifier.
+    public let name: FilePath
+    /// How many since the last report.
+    public let count: Int
+    /// What is wrong with the first of them, and where it stands.
+    public let first: OhanaError
+  }
+
+  /// Faults that left the other fields of their records whole.
+  public struct WarningReport: Sendable {
+    /// Whose input it is.
+    public let provider: any DataProvider
+    /// Of the file, or the provider's identifier.
+    public let name: FilePath
+    /// The kind.
+    public let code: String
+    /// How many since the last report.
+    public let count: Int
+    /// Of the first of them, from 1.
+    public let line: Int
+  }
+
   /// A provider that could not be read.
   public struct ProviderFailure: Sendable {
     /// Whose fault it is.
@@ -78,6 +104,12 @@ public final class ContactsDataSource: Sendable {
   public let onCancelled = Signal<ContactsDataSource>("cancelled")
   /// Fires when an input of a provider has been read.
   public let onChunkDone = Signal<ChunkReport>("chunk done")
+  /// Fires when records could not be read that ``options`` allow for, some times a second at most and always before ``onChunkDone``.
+  public let onReject = Signal<RejectReport>("reject")
+  /// Fires when faults were met that cost no record, as ``onReject`` does.
+  public let onWarning = Signal<WarningReport>("warning")
+  /// Fires when something had to go to temporary files, with the bytes so far, some times a second at most.
+  public let onSpill = Signal<Int>("spill")
   /// Fires some times a second while a run goes on.
   public let onProgress = Signal<RunState.Progress>("progress")
   /// ``Selection/onSelected``.
@@ -232,6 +264,7 @@ public final class ContactsDataSource: Sendable {
       request.options.optional = .names(names.union(optionalNames(of: postProcessors).map(\.whole)))
     }
     request.onInput = { [weak self] event in self?.handle(event, number) }
+    request.onSpill = { [weak self] bytes in self?.onSpill.fire(bytes) }
     return request
   }
 
@@ -287,6 +320,10 @@ public final class ContactsDataSource: Sendable {
       guard isCurrent else { return }
       onChunkDone.fire(.init(provider: provider, name: event.name, read: read, rejected: rejected))
       if event.isLast { onProviderFinished.fire(report) }
+    case .rejected(let count, let first):
+      onReject.fire(.init(provider: provider, name: event.name, count: count, first: first))
+    case .warned(let count, let code, let line):
+      onWarning.fire(.init(provider: provider, name: event.name, code: code, count: count, line: line))
     }
   }
 

@@ -139,8 +139,11 @@ public struct RunRequest: Sendable {
   public var providers: [any DataProvider] = []
   /// Takes the records in place of an output.
   public var sink: (any RecordSink)?
-  /// Told of each input as it is opened and when its last record has been read, in order. Called by a piece of work: to be quick.
+  /// Told of each input as it is opened, when its last record has been read, and of what could not be read, in order and some times a second at
+  /// most, however many records that is. Called by a piece of work: to be quick.
   public var onInput: (@Sendable (InputEvent) -> Void)?
+  /// Told of temporary files: how many bytes have gone there so far, some times a second at most. Called by a piece of work: to be quick.
+  public var onSpill: (@Sendable (Int) -> Void)?
   /// nil: standard output.
   public var output: FilePath?
   /// In order; none: records pass as they are.
@@ -162,6 +165,10 @@ public struct InputEvent: Sendable, Equatable {
     case opened
     /// All of it, or as much as was wanted, was read: so many records, and so many that could not be.
     case ended(read: Int, rejected: Int)
+    /// So many more records could not be read; the first of them, and where it stands.
+    case rejected(Int, first: OhanaError)
+    /// So many more faults of a kind that left the other fields whole; the first is in this line, from 1.
+    case warned(Int, code: String, line: Int)
   }
   /// What happened.
   public var kind: Kind

@@ -69,6 +69,8 @@ final class LedgerStage: OrderedStage, Checkpointable {
   private let onBadChunk: RunOptions.BadChunkPolicy
   private let write: (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)?
   private let announce: (@Sendable (Int, InputEvent.Kind) -> Void)?
+  /// What is to be told of faults; used by one piece of work at a time.
+  private let news: Locked<FaultNews>?
   private let state = Mutex(Totals())
 
   /// - Parameters:
@@ -84,6 +86,7 @@ final class LedgerStage: OrderedStage, Checkpointable {
     self.onBadChunk = onBadChunk
     self.write = write
     self.announce = announce
+    news = announce.map { Locked(FaultNews($0)) }
   }
 
   /// For a pass that keeps no books.
@@ -98,6 +101,7 @@ final class LedgerStage: OrderedStage, Checkpointable {
     let source = sources[batch.source]
     announceEnds(before: batch.source)
     for reject in batch.rejects { try write?(source, batch, reject) }
+    if let news, !batch.rejects.isEmpty || !batch.warnings.isEmpty { news.withLock { $0.add(batch, source) } }
     try state.withLock { totals in
       while totals.inputs.count <= batch.source { totals.inputs.append(InputLedger()) }
       let before = totals.inputs[batch.source].read
@@ -147,12 +151,13 @@ final class LedgerStage: OrderedStage, Checkpointable {
 
   /// All that came before an input has been read when its first batch, or the end, is here.
   private func announceEnds(before source: Int) {
-    guard let announce else { return }
+    guard let announce, let news else { return }
     let ended = state.withLock { totals in
       while totals.inputs.count < source { totals.inputs.append(InputLedger()) }
       defer { totals.announced = max(totals.announced, source) }
       return totals.announced < source ? Array(totals.inputs.enumerated())[totals.announced..<source] : []
     }
+    if !ended.isEmpty { news.withLock { $0.tell() } }
     for (index, input) in ended { announce(index, .ended(read: input.read, rejected: input.rejected)) }
   }
 

@@ -78,7 +78,7 @@ struct RunPlanner: Sendable {
       source: sourceFormat, options: options, outputs: outputs, inputs: probed, receiver: request.sink)
     let sideCollectors = Mutex<[CSVColumnCollector]>([])
     let binder = StageBinder(
-      spill: spill, pool: scheduler, settings: settings,
+      spill: request.onSpill.map { AnnouncedSpill(spill, $0) } ?? spill, pool: scheduler, settings: settings,
       openOutput: { path, schema, stage in
         if onlyColumns { return [] }
         let side = try SinkPlan(beside: mainSink, at: path)
