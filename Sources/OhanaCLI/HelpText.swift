@@ -92,7 +92,8 @@ enum HelpText {
         ("ohana generate --rows 1000000 --chunks 8 -o 'sample/part-{n}.ndjson.gz' --truth truth.csv", "A million contacts in eight chunks.")
       ]),
     Verb(
-      name: "help", usage: "ohana help [VERB | STAGE | functions | keys | exit]", summary: "Explain.", text: "", options: [],
+      name: "help", usage: "ohana help [VERB | STAGE | functions | keys | exit | man | completion SHELL]", summary: "Explain.", text: "",
+      options: [],
       takesRunOptions: false,
       examples: []),
     Verb(
@@ -108,7 +109,10 @@ enum HelpText {
     lines += table(verbs.map { ($0.name, $0.summary) })
     lines += ["", "Stages (S streams, K holds keys, B needs the whole input; K and B spill to disk beyond --memory):"]
     lines += table(StageCatalog.all.map { ("\($0.help.name)", "[\($0.help.memoryClass.rawValue)] \($0.help.summary)") })
-    lines += ["", "'ohana help NAME' explains a command or stage; also: help functions, help keys, help exit."]
+    lines += [
+      "", "'ohana help NAME' explains a command or stage; also: help functions, help keys, help exit.",
+      "'ohana help man' prints a manual page, 'ohana help completion bash|zsh|fish' what a shell is to evaluate.",
+    ]
     return lines.joined(separator: "\n")
   }
 

@@ -106,6 +106,7 @@ public enum StageCatalog {
     Entry(SuppressStage.help, .none) { try SuppressStage.parse(arguments: $0) },
     Entry(MatchStage.help, .one) { try MatchStage.parse(arguments: $0) },
     Entry(SelectStage.help, .none) { try SelectStage.parse(arguments: $0) },
+    Entry(DeselectStage.help, .none) { try DeselectStage.parse(arguments: $0) },
     Entry(SortStage.help, .one) { try SortStage.parse(arguments: $0) },
     Entry(ReverseStage.help, .none) { try ReverseStage.parse(arguments: $0) },
     Entry(SkipStage.help, .one) { try SkipStage.parse(arguments: $0) },

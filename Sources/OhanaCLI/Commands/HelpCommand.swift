@@ -6,6 +6,7 @@ enum HelpCommand {
       Terminal.print(HelpText.overview)
       return 0
     }
+    if topic == "completion" { return try completion(&words) }
     try words.expectNoMore(after: "help \(topic)")
     if let verb = HelpText.verbs.first(where: { $0.name == topic }) {
       Terminal.print(HelpText.page(verb))
@@ -17,11 +18,26 @@ enum HelpCommand {
       Terminal.print(HelpText.keysPage)
     } else if topic == "functions" {
       Terminal.print(HelpText.functionsPage)
+    } else if topic == "man" {
+      Terminal.print(HelpText.manual)
     } else {
-      let known = HelpText.verbs.map(\.name) + StageCatalog.all.map(\.help.name) + ["functions", "keys", "exit"]
+      let known = HelpText.verbs.map(\.name) + StageCatalog.all.map(\.help.name) + HelpText.topics
       let near = NearMiss.best(for: topic, among: known).map { "did you mean \($0)? " } ?? ""
       throw OhanaError(.usage, "unknown-topic", "there is no help on '\(topic)'", fix: near + "'ohana help' lists what there is")
     }
+    return 0
+  }
+
+  private static func completion(_ words: inout ArgumentWords) throws -> Int32 {
+    let known = HelpText.shells.joined(separator: ", ")
+    guard let shell = words.take()?.text else {
+      throw OhanaError(.usage, "missing-argument", "help completion: there is no shell", fix: "there are \(known)")
+    }
+    try words.expectNoMore(after: "help completion \(shell)")
+    guard let text = HelpText.completion(shell) else {
+      throw OhanaError(.usage, "unknown-topic", "there is no completion for '\(shell)'", fix: "there are \(known)")
+    }
+    Terminal.print(text)
     return 0
   }
 }

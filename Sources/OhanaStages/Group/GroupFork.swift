@@ -1,5 +1,4 @@
 internal import OhanaCore
-internal import Synchronization
 
 /// What became of one batch in the branches' row-local beginnings.
 final class ForkedBatch: @unchecked Sendable {  // because it goes from one piece of work to the next
@@ -24,7 +23,7 @@ final class GroupFork: RowStage {
   private let identity: Int
   private let pool = ScratchPool { Scratch() }
   private let spare = ScratchPool { RecordBatch() }
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   private struct State {
     var forked: [ObjectIdentifier: ForkedBatch] = [:]

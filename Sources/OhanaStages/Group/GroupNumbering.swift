@@ -1,11 +1,10 @@
 internal import OhanaCore
-internal import Synchronization
 
 /// Numbers the batches that come into a group, in stream order, so that what is done to them side by side can be put in order again.
 ///
 /// In a branch of another group it is not asked to: where only row-local work lies before it, that group's number serves.
 final class GroupNumbering: OrderedStage, Checkpointable {
-  private let state = Mutex((total: UInt64(0), numbers: [ObjectIdentifier: UInt64]()))
+  private let state = Locked((total: UInt64(0), numbers: [ObjectIdentifier: UInt64]()))
   private let setup: GroupSetup
 
   init(_ setup: GroupSetup) { self.setup = setup }
@@ -51,7 +50,7 @@ final class GroupSetup: Sendable {
   private let reads: Set<Int>
   private let needsBytes: Bool
   private let shares: [[(share: MemoryShare, weight: Int)]]
-  private let hasBegun = Mutex(false)
+  private let hasBegun = Locked(false)
 
   init(_ context: StageContext, inner: RecordPayload, reads: Set<Int>, needsBytes: Bool, shares: [[(share: MemoryShare, weight: Int)]]) {
     self.context = context

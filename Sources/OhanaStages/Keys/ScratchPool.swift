@@ -1,8 +1,8 @@
-internal import Synchronization
+internal import OhanaCore
 
 /// Lends objects to pieces of work that may run at once; a new one is made only where all others are lent. Take one once per batch.
 final class ScratchPool<Scratch: Sendable>: Sendable {
-  private let free = Mutex<[Scratch]>([])
+  private let free = Locked<[Scratch]>([])
   private let make: @Sendable () -> Scratch
 
   init(_ make: @escaping @Sendable () -> Scratch) { self.make = make }

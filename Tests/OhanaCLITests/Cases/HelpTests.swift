@@ -80,4 +80,44 @@ import Testing
     #expect(try Workdir().run(["version"]).text.hasPrefix("ohana "))
     #expect(try Workdir().run(["--version"]).status == 0)
   }
+
+  @Test("O-102: completion knows every verb, stage and option, and each shell that is there takes it", arguments: ["bash", "zsh", "fish"])
+  func completion(shell: String) throws {
+    let folder = try Workdir()
+    let result = try folder.run(["help", "completion", shell])
+    #expect(result.status == 0)
+    for name in Self.verbs + Self.stages { #expect(result.text.contains(name)) }
+    #expect(result.text.contains("max-rejects") && result.text.contains("on-exceed"))
+    try folder.write("completion", result.text)
+    let check = try folder.run([], shell: "command -v \(shell) >/dev/null || exit 0; \(shell) -n completion")
+    #expect(check.status == 0, "\(check.err)")
+    #expect(try folder.run(["help", "completion", "tcsh"]).status == 2)
+    #expect(try folder.run(["help", "completion"]).status == 2)
+  }
+
+  @Test("O-102: bash completes verbs, stages behind then, and options of the last stage") func bashCompletes() throws {
+    let folder = try Workdir()
+    func complete(_ line: String) throws -> [String] {
+      try folder.run(
+        [],
+        shell:
+          "source <(\"$OHANA\" help completion bash); COMP_WORDS=(\(line)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _ohana; echo \"${COMPREPLY[@]}\""
+      )
+      .text.split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+    #expect(try complete("ohana conv") == ["convert"])
+    #expect(try complete("ohana run in.ndjson then ded") == ["dedupe"])
+    #expect(try complete("ohana run in.ndjson then dedupe --dup") == ["--duplicates"])
+    #expect(try complete("ohana run --max-rej") == ["--max-rejects"])
+    #expect(try complete("ohana run in.ndjson th") == ["then"])
+  }
+
+  @Test("O-102: the manual page has a section for each verb and stage, in macros that man takes") func manual() throws {
+    let folder = try Workdir()
+    let page = try folder.run(["help", "man"])
+    #expect(page.status == 0 && page.text.hasPrefix(".TH OHANA 1"))
+    for name in Self.stages { #expect(page.text.contains("\n.SS \(name)\n")) }
+    let macros = Set(page.lines.filter { $0.hasPrefix(".") }.map { $0.prefix { $0 != " " } })
+    #expect(macros == [".TH", ".SH", ".SS", ".nf", ".fi"])
+  }
 }

@@ -51,6 +51,41 @@ import Testing
     try status(["--max", "1", "--require-type", "phone"], input)
   }
 
+  @Test("O-80 SEL: --emit gives the selected, the others, or both, marked and in the order they came in") func emit() throws {
+    let input = "{\"id\":\"n\"}\n{\"id\":\"p\",\"phone\":\"1\"}\n{\"id\":\"q\",\"phone\":\"2\"}\n"
+    let rules = ["select", "--require-type", "phone", "--max", "1", "--on-exceed", "trim"]
+    try Conformance.expect(input, rules + ["--emit", "selected"], gives: ["p"])
+    try Conformance.expect(input, rules + ["--emit", "rejected"], gives: ["n", "q"])
+    try Conformance.expect(
+      input, rules + ["--emit", "both", "then", "keep", "id,selected"],
+      gives: "{\"id\":\"n\",\"selected\":false}\n{\"id\":\"p\",\"selected\":true}\n{\"id\":\"q\",\"selected\":false}\n")
+    try status(["--max", "1", "--emit", "both"], input)
+    try status(["--max", "1", "--emit", "rejected"], input)
+  }
+
+  @Test("O-81 O-85 SEL: deselect takes what a list names out, and is refused as a whole where too few would stay") func deselect() throws {
+    let folder = try Workdir()
+    try folder.write("in.ndjson", Self.people)
+    try folder.write("out.txt", "B\nD\nX\n")
+    for setting in Conformance.settings {
+      func ids(_ words: [String], status: Int32 = 0) throws -> [String] {
+        let chain = ["then", "select", "--max", "4", "then", "deselect", "--ids", "out.txt"] + words
+        let result = try folder.run(["run", "in.ndjson"] + setting + chain)
+        #expect(result.status == status, "\(words) \(result.err)")
+        return result.lines
+      }
+      func lines(_ ids: String, _ more: String = "") -> [String] { ids.map { "{\"id\":\"\($0)\"\(more)}" } }
+      #expect(try ids([]) == lines("AC"))
+      #expect(try ids(["--min", "2"]) == lines("AC"))
+      #expect(try ids(["--emit", "rejected"]) == lines("BD"))
+      #expect(try ids(["--emit", "both", "then", "filter", "selected = true"]) == lines("AC", ",\"selected\":true"))
+      for emission in ["rejected", "both"] { #expect(try ids(["--min", "3", "--emit", emission], status: 8).isEmpty) }
+      let refused = try folder.run(
+        ["run", "in.ndjson", "-o", "out.ndjson"] + setting + ["then", "deselect", "--ids", "out.txt", "--min", "3"])
+      #expect(refused.status == 8 && !folder.exists("out.ndjson"))
+    }
+  }
+
   @Test("O-28, O-88 SEL: a saved selection is applied by id, with a list that spills too") func ids() throws {
     let folder = try Workdir()
     var people = ""
@@ -73,7 +108,8 @@ import Testing
     "mistakes are usage errors",
     arguments: [
       [], ["--max"], ["--max", "-1"], ["--on-exceed", "trim", "--min", "1"], ["--max", "1", "--on-exceed", "x"],
-      ["--by", "id", "--max", "2"], ["--require-type", "fax"],
+      ["--by", "id", "--max", "2"], ["--max", "1", "--emit", "x"], ["--max", "1", "--on-exceed", "stop", "--emit", "both"],
+      ["--require-type", "fax"],
     ] as [[String]])
   func usage(words: [String]) throws {
     let folder = try Workdir()

@@ -36,9 +36,8 @@ struct InputManager: Sendable {
 
   /// Looks at the start of each input. For CSV, columns are known then.
   ///
-  /// - Parameter mixes: inputs of different formats may stand beside one another; all are read as NDJSON then.
   /// - Throws: `badInput` for formats nobody can read here, `usage` where inputs of different formats are mixed.
-  func probe(_ items: [InputItem], options: RunOptions, mixes: Bool = false) throws -> [ProbedInput] {
+  func probe(_ items: [InputItem], options: RunOptions) throws -> [ProbedInput] {
     var inputs: [ProbedInput] = []
     for item in items {
       var input = try probe(item.path, given: item.stream, options: options)
@@ -53,13 +52,6 @@ struct InputManager: Sendable {
       }
     }
     guard let first = inputs.first(where: { $0.format == .csv }), let other = inputs.first(where: { $0.format == .ndjson }) else {
-      return inputs
-    }
-    if mixes {
-      for index in inputs.indices where inputs[index].format == .csv {
-        inputs[index].converted = inputs[index].header
-        (inputs[index].format, inputs[index].header) = (.ndjson, nil)
-      }
       return inputs
     }
     throw OhanaError(

@@ -73,7 +73,7 @@ public enum PlanActions {
     }
 
     private func probe(_ items: [InputItem], _ inputs: InputManager, _ spill: FileSpillStore) throws -> [ProbedInput] {
-      var probed = try inputs.probe(items, options: request.options, mixes: !request.providers.isEmpty)
+      var probed = try inputs.probe(items, of: request)
       if request.options.resume {
         // Looked at where it is told only: it takes opening each once more.
         for index in probed.indices where probed[index].open == nil {

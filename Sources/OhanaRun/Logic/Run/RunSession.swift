@@ -104,8 +104,7 @@ public final class RunSession: Sendable {
   public static func describe(_ request: RunRequest, dependencies: RunDependencies = RunDependencies()) throws -> [String] {
     let options = request.options
     let threads = options.threads ?? dependencies.processors.usableCount
-    let probed = try dependencies.inputs.probe(
-      dependencies.inputs.items(of: request), options: options, mixes: !request.providers.isEmpty)
+    let probed = try dependencies.inputs.probe(dependencies.inputs.items(of: request), of: request)
     let sink = try SinkPlan(request, firstInput: probed.first?.format ?? .ndjson)
     let scheduler = WorkScheduler(width: threads)
     let spill = dependencies.makeSpill(options)
