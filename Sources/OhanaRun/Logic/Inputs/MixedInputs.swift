@@ -12,6 +12,7 @@ extension InputManager {
     for index in inputs.indices where inputs[index].format == .csv {
       inputs[index].converted = inputs[index].header
       (inputs[index].format, inputs[index].header) = (.ndjson, nil)
+      inputs[index].isResumable = false
     }
     return inputs
   }

@@ -76,7 +76,7 @@ public enum PlanActions {
       var probed = try inputs.probe(items, of: request)
       if request.options.resume {
         // Looked at where it is told only: it takes opening each once more.
-        for index in probed.indices where probed[index].open == nil {
+        for index in probed.indices where probed[index].open == nil && probed[index].converted == nil {
           probed[index].isResumable = try inputs.openText(probed[index].path, options: request.options).stream.canBeSaved
         }
       }
