@@ -6,13 +6,20 @@ package import OhanaCore
 /// A record that cannot be read becomes a line that is no object, with its text as a string, so that it is rejected and counted like one of
 /// NDJSON; the first such record is an error where none is allowed.
 package final class CSVAsNDJSONStream: ByteStream, @unchecked Sendable {  // because one piece of work at a time uses it
-  private let source: any ByteStream
-  private let framer: CSVFramer
-  private let parser: CSVParser
-  private let renderer: NDJSONRenderer
+  private struct Reader {
+    let source: any ByteStream
+    let framer: CSVFramer
+    let parser: CSVParser
+    let renderer: NDJSONRenderer
+    let slotCount: Int
+  }
+
+  private let header: CSVHeader
   private let path: FilePath
+  private let memoryLimit: Int
   private let allowsRejects: Bool
-  private let slotCount: Int
+  private let open: @Sendable () throws -> any ByteStream
+  private var reader: Reader?
   private let batch = RecordBatch()
   private let text = ByteBuffer()
   private var taken = 0
@@ -20,23 +27,37 @@ package final class CSVAsNDJSONStream: ByteStream, @unchecked Sendable {  // bec
   private var failure: OhanaError?
   private var isOver = false
 
+  private static let batchBytes = 256 << 10
+
   /// - Parameters:
-  ///   - stream: the text, where the header says that it is read from.
+  ///   - memoryLimit: bytes that a record may take.
   ///   - allowsRejects: a record that cannot be read is left to the reader behind; otherwise it is a fault of the stream.
-  package init(_ stream: any ByteStream, header: CSVHeader, path: FilePath, batchBytes: Int, memoryLimit: Int, allowsRejects: Bool) throws {
-    source = stream
+  ///   - open: the text, where the header says that it is read from; called once, when the first byte is wanted.
+  package init(
+    header: CSVHeader, path: FilePath, memoryLimit: Int, allowsRejects: Bool, open: @escaping @Sendable () throws -> any ByteStream
+  ) {
+    self.header = header
     self.path = path
+    self.memoryLimit = memoryLimit
     self.allowsRejects = allowsRejects
-    var schema = RecordSchema(columns: header.columns)
-    try schema.makeExplicitIfColumnar()
-    framer = CSVFramer(stream: stream, header: header, batchBytes: batchBytes, memoryLimit: memoryLimit)
-    slotCount = schema.slotCount
-    parser = CSVParser(fields: schema.sourceFields, slotCount: slotCount, marksVerbatim: false)
-    renderer = try NDJSONRenderer(layout: schema.layout, source: .columns)
+    self.open = open
   }
 
-  package var inputBytesRead: Int { source.inputBytesRead }
-  package var fault: OhanaError? { failure ?? source.fault }
+  private func begin() throws -> Reader {
+    if let reader { return reader }
+    let source = try open()
+    var schema = RecordSchema(columns: header.columns)
+    try schema.makeExplicitIfColumnar()
+    let reader = Reader(
+      source: source, framer: CSVFramer(stream: source, header: header, batchBytes: Self.batchBytes, memoryLimit: memoryLimit),
+      parser: CSVParser(fields: schema.sourceFields, slotCount: schema.slotCount, marksVerbatim: false),
+      renderer: try NDJSONRenderer(layout: schema.layout, source: .columns), slotCount: schema.slotCount)
+    self.reader = reader
+    return reader
+  }
+
+  package var inputBytesRead: Int { reader?.source.inputBytesRead ?? 0 }
+  package var fault: OhanaError? { failure ?? reader?.source.fault }
 
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     while taken == text.count {
@@ -50,15 +71,16 @@ package final class CSVAsNDJSONStream: ByteStream, @unchecked Sendable {  // bec
   }
 
   private func fill() throws {
+    let reader = try begin()
     text.recycle(limit: 1 << 20)
     taken = 0
     batch.recycle(limit: 1 << 20)
-    batch.slotCount = slotCount
-    guard try framer.next(into: batch) else {
+    batch.slotCount = reader.slotCount
+    guard try reader.framer.next(into: batch) else {
       isOver = true
       return
     }
-    _ = try parser.process(batch)
+    _ = try reader.parser.process(batch)
     if let reject = batch.rejects.first, !allowsRejects {
       // What lies before it is whole, and is told of first.
       failure = OhanaError(
@@ -69,7 +91,7 @@ package final class CSVAsNDJSONStream: ByteStream, @unchecked Sendable {  // bec
       batch.rejects = []
     }
     line += batch.lineCount
-    _ = try renderer.process(batch)
+    _ = try reader.renderer.process(batch)
     appendLines()
   }
 

@@ -7,8 +7,6 @@ struct ProbedInput: Sendable {
   var format: RecordFormat
   /// CSV only: dialect, columns, where the data begins.
   var header: CSVHeader?
-  /// CSV that is read as the NDJSON it can be made: its header; the format is NDJSON then.
-  var converted: CSVHeader?
   /// In bytes, on disk; nil for pipes.
   var size: Int?
   /// Pipes can be opened only once: the stream, with the bytes looked at still in it.

@@ -25,7 +25,9 @@ public enum PlanActions {
       let outputs = try makeOutputs(paths, scheduler, names)
       let probed = try probe(items, inputs, spill)
       let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
-      let planner = RunPlanner(inputs: inputs, scheduler: scheduler, spill: spill, announce: items.announcer(request.onInput))
+      let planner = RunPlanner(
+        inputs: inputs, scheduler: scheduler, spill: request.onSpill.map { AnnouncedSpill(spill, $0) } ?? spill,
+        announce: items.announcer(request.onInput))
       let seed = earlier?.fingerprintSeed ?? UInt64.random(in: .min ... .max)
       if let earlier {
         try check(earlier, paths)
@@ -76,7 +78,7 @@ public enum PlanActions {
       var probed = try inputs.probe(items, of: request)
       if request.options.resume {
         // Looked at where it is told only: it takes opening each once more.
-        for index in probed.indices where probed[index].open == nil && probed[index].converted == nil {
+        for index in probed.indices where probed[index].open == nil {
           probed[index].isResumable = try inputs.openText(probed[index].path, options: request.options).stream.canBeSaved
         }
       }

@@ -78,7 +78,7 @@ struct RunPlanner: Sendable {
       source: sourceFormat, options: options, outputs: outputs, inputs: probed, receiver: request.sink)
     let sideCollectors = Mutex<[CSVColumnCollector]>([])
     let binder = StageBinder(
-      spill: request.onSpill.map { AnnouncedSpill(spill, $0) } ?? spill, pool: scheduler, settings: settings,
+      spill: spill, pool: scheduler, settings: settings,
       openOutput: { path, schema, stage in
         if onlyColumns { return [] }
         let side = try SinkPlan(beside: mainSink, at: path)
@@ -194,12 +194,7 @@ struct RunPlanner: Sendable {
     InputSource(count: probed.count) { [inputs] index in
       announce?(index, .opened)
       let input = probed[index]
-      var stream = try input.open ?? input.spooled.map { SpooledStream($0) } ?? inputs.openText(input.path, options: options).stream
-      if let header = input.converted {
-        stream = try CSVAsNDJSONStream(
-          stream, header: header, path: input.path, batchBytes: batchBytes, memoryLimit: heldBytes,
-          allowsRejects: options.rejects != nil || options.maxRejects != .count(0))
-      }
+      let stream = try input.open ?? input.spooled.map { SpooledStream($0) } ?? inputs.openText(input.path, options: options).stream
       let framer: any RecordFramer =
         switch input.format {
         case .ndjson: NDJSONFramer(stream, batchBytes: batchBytes, maxRecordBytes: options.maxRecord, maxHeldBytes: heldBytes)
