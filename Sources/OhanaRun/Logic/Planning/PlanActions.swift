@@ -25,9 +25,7 @@ public enum PlanActions {
       let outputs = try makeOutputs(paths, scheduler, names)
       let probed = try probe(items, inputs, spill)
       let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
-      let planner = RunPlanner(
-        inputs: inputs, scheduler: scheduler, spill: request.onSpill.map { AnnouncedSpill(spill, $0) } ?? spill,
-        announce: items.announcer(request.onInput))
+      let planner = planner(inputs, scheduler, spill, items)
       let seed = earlier?.fingerprintSeed ?? UInt64.random(in: .min ... .max)
       if let earlier {
         try check(earlier, paths)
@@ -72,6 +70,12 @@ public enum PlanActions {
         desk.onClose { trace.discard() }
       }
       return outputs
+    }
+
+    private func planner(_ inputs: InputManager, _ scheduler: WorkScheduler, _ spill: FileSpillStore, _ items: [InputItem]) -> RunPlanner {
+      RunPlanner(
+        inputs: inputs, scheduler: scheduler, spill: request.onSpill.map { AnnouncedSpill(spill, $0) } ?? spill,
+        announce: items.announcer(request.onInput))
     }
 
     private func probe(_ items: [InputItem], _ inputs: InputManager, _ spill: FileSpillStore) throws -> [ProbedInput] {
