@@ -83,7 +83,13 @@ extension HelpText {
   /// The manual page, in the macros of man(7).
   static var manual: String {
     func escaped(_ text: String) -> String {
-      let text = text.map { $0 == "\\" ? "\\e" : $0 == "-" ? "\\-" : String($0) }.joined()
+      // Characters beyond ASCII by their numbers, as every troff takes them.
+      let text = text.unicodeScalars.map { scalar in
+        if scalar == "\\" { return "\\e" }
+        if scalar == "-" { return "\\-" }
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return scalar.isASCII ? String(scalar) : "\\[u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "]"
+      }.joined()
       return text.first == "." || text.first == "'" ? "\\&" + text : text
     }
     func paragraphs(_ page: String) -> [String] {
