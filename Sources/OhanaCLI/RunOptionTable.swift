@@ -127,7 +127,11 @@ extension RunOption {
       $0.options.columns = try ArgumentList.fields([text($1)], what: "--columns").map(\.whole)
     },
     .init("--out-delimiter", "C", .output, "CSV output delimiter: one character, or 'tab'.") {
-      $0.options.outDelimiter = try character("--out-delimiter", $1)
+      let delimiter = try character("--out-delimiter", $1)
+      guard delimiter != UInt8(ascii: "\"") else {
+        throw bad("--out-delimiter", $1, "another character than the quote that cells are put in")
+      }
+      $0.options.outDelimiter = delimiter
     },
     .init("--quote-all", nil, .output, "Quote every CSV cell that is not null.") { request, _ in request.options.quoteAll = true },
     .init("--crlf", nil, .output, "End CSV records with CR LF.") { request, _ in request.options.crlf = true },

@@ -43,6 +43,7 @@ public struct CSVHeader: Sendable, Equatable {
     if dialect.lineEnd == nil { dialect.lineEnd = lineEnd(of: head, from: start, dialect) }
     if dialect.delimiter == nil {
       dialect.delimiter = CSVSniffer.delimiter(of: head.base, from: start, to: head.count, isEnd: isEnd, dialect: dialect)
+      if let problem = dialect.problem { throw OhanaError(.usage, "bad-dialect", problem, fix: "name the --delimiter, or other bytes") }
     }
     let scanner = CSVRecordScanner(dialect)
     let cells = CSVCellList()

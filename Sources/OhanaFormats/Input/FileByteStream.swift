@@ -2,7 +2,8 @@ public import OhanaCore
 
 /// The bytes of a file, a pipe or standard input, as they are.
 ///
-/// Regular files are read ahead by the kernel (sequential advice); bytes go straight into the caller's buffer.
+/// Regular files are read ahead by the kernel (sequential advice); bytes go straight into the caller's buffer. One that has become shorter
+/// meanwhile is an error (`input-shrank`), one that grows is read to where it ends then.
 public final class FileByteStream: ByteStream, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   /// The name as given; `-` is standard input.
   public let path: FilePath
@@ -98,6 +99,11 @@ public final class FileByteStream: ByteStream, Checkpointable, @unchecked Sendab
     let got = readSome(descriptor, into: buffer)
     guard got >= 0 else { throw OhanaError.system(errno, "read", path) }
     bytesRead += got
+    if got == 0, buffer.count > 0, let size, bytesRead < size {
+      throw OhanaError(
+        .io, "input-shrank", at: .init(path), "the file had \(size) bytes when it was opened, and ends after \(bytesRead)",
+        fix: "let nothing write to it while it is read, and run again")
+    }
     return got
   }
 }

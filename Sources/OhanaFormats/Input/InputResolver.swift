@@ -99,10 +99,11 @@ public struct InputResolver {
     try append(found, orFail: Self.noFiles(pattern, "no file matches this pattern"))
   }
 
-  /// Adds what is no folder, in byte order. Links that lead nowhere stay, to be named by the check that follows.
+  /// Adds files in byte order, and nothing that is none: a pipe or device is an input only by its name. Links that lead nowhere stay, to
+  /// be named by the check that follows.
   private mutating func append(_ found: [FilePath], orFail error: @autoclosure () -> OhanaError) throws(OhanaError) {
     var hasFile = false
-    for path in found.sorted() where fileStatus(path)?.isDirectory != true {
+    for path in found.sorted() where fileStatus(path)?.isRegular ?? true {
       append(path)
       hasFile = true
     }

@@ -137,6 +137,15 @@ import Testing
       name: "a FIFO is written in place",
       line: "mkfifo f; wc -l <f & \"$OHANA\" convert big.ndjson -o f --to csv -q; s=$?; wait; test -p f && exit $s", out: "60001\n",
       status: 0),
+    Line(
+      name: "columns named twice", line: "\"$OHANA\" convert big.ndjson --to csv --columns n,id,n", out: "", status: 2,
+      says: "--columns names this column twice"),
+    Line(
+      name: "a quote between cells", line: "\"$OHANA\" convert big.ndjson --to csv --out-delimiter '\"'", out: "", status: 2,
+      says: "is not another character than the quote"),
+    Line(
+      name: "the delimiter that was told is the quote", line: "\"$OHANA\" convert small.csv --quote , --to ndjson", out: "", status: 2,
+      says: "the delimiter has to differ"),
     Line(name: "an input that is a FIFO", line: "mkfifo f; cat big.ndjson >f & \"$OHANA\" count f", out: "60000\n", status: 0),
     Line(
       name: "a hard link is the same file", line: "ln big.ndjson l.ndjson; \"$OHANA\" convert big.ndjson -o l.ndjson --overwrite", out: "",

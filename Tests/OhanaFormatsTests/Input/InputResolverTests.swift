@@ -115,6 +115,15 @@ import Testing
     #expect(InputResolver.totalSize(of: [path("a"), path("fifo")]) == nil)
   }
 
+  @Test("a folder and a pattern yield files only; a pipe is an input by its name") func pipesAmongFiles() throws {
+    try FileManager.default.createDirectory(atPath: "\(path("d"))", withIntermediateDirectories: true)
+    make("d/a", "d/c")
+    _ = path("d/b").withCString { mkfifo($0, 0o600) }
+    #expect(try resolve("d") == ["d/a", "d/c"])
+    #expect(try resolve("d/*") == ["d/a", "d/c"])
+    #expect(try resolve("d/b") == ["d/b"])
+  }
+
   @Test("thousands of files need no more descriptors than one") func many() throws {
     for index in 0..<3000 { make(FilePath("c\(index)")) }
     var limit = rlimit()

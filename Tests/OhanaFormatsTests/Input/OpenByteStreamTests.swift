@@ -35,6 +35,24 @@ import Testing
     #expect(try contents(file).error?.code == "gzip-truncated")
   }
 
+  @Test("a file that is shorter at its end than at its beginning is an error, one that has grown is read to its end")
+  func changes() throws {
+    let bytes = [UInt8](repeating: UInt8(ascii: "x"), count: 100_000)
+    for size in [40_000, 65_536, 99_999, 100_000, 130_000] {
+      let file = folder.write("changing-\(size)", bytes)
+      let stream = try FileByteStream(file)
+      var block = [UInt8](repeating: 0, count: 10_000)
+      var count = try block.withUnsafeMutableBytes { try stream.read(into: $0) }
+      #expect(file.withCString { truncate($0, size) } == 0)
+      var error: OhanaError?
+      do {
+        while case let got = try block.withUnsafeMutableBytes({ try stream.read(into: $0) }), got > 0 { count += got }
+      } catch let found as OhanaError { error = found }
+      #expect(count == size)
+      #expect(error?.code == (size < 100_000 ? "input-shrank" : nil))
+    }
+  }
+
   @Test("a pipe that trickles is sniffed too") func pipe() throws {
     let text = contactText(50_000)
     let packed = Zlib.gzip(text)

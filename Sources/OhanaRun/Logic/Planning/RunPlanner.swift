@@ -179,6 +179,11 @@ struct RunPlanner: Sendable {
       throw OhanaError(
         .usage, "needs-csv", "--columns is for CSV output", fix: "choose the fields of another format with the stage 'keep'")
     }
+    for (index, column) in columns.enumerated() where columns[..<index].contains(column) {
+      throw OhanaError(
+        .usage, "repeated-column", field: String(decoding: column, as: UTF8.self), "--columns names this column twice",
+        fix: "name each once; a second copy of a field can be made with 'set'")
+    }
     schema.beginStage("--columns")
     for column in columns {
       let name = FieldName(unquoted: column)
