@@ -31,7 +31,7 @@ def line(what, value, limit, is_met):
 
 
 def data(options, rows, form, chunks=8):
-    folder = WORK / f"scale-{rows}-{chunks}" / form
+    folder = WORK / (f"data-{rows}-1" if chunks == 8 else f"scale-{rows}-{chunks}") / form  # eight chunks are those of the peers
     if not list(folder.glob("*.gz")):
         folder.mkdir(parents=True, exist_ok=True)
         command = [options.ohana, "generate", "--rows", str(rows), "--chunks", str(chunks), "--seed", "1", "--format", form]

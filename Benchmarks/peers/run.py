@@ -243,13 +243,13 @@ def table(job, results):
 
 def report(facts, data_text, all_results, options, verdicts):
     lines = [
-        "## Peers", "",
+        f"## Peers, {options.rows:,} rows", "",
         f"{facts['date']}, commit {facts['commit']}: {facts['machine']}.", "",
         f"{data_text} Median of {options.runs} runs in turns (ohana, DuckDB, Polars, … ohana, …); every output was checked first.",
         "`÷ ohana` compares whole commands, from start to exit. “Without start-up” leaves out the interpreter and imports of Python peers, and"
         " is compared with the whole time of ohana behind it. Peak is that of the largest process. Sorts: ohana orders by CLDR root, peers by bytes.", "",
         "Versions: " + ", ".join(f"{k} {v}" for k, v in facts.items() if k not in ("date", "commit", "machine")) + ".", "",
-        f"Command: `Benchmarks/peers/run.py --rows {options.rows} --runs {options.runs} --seed {options.seed}`", "",
+        f"Command: `Benchmarks/peers/run.py --rows {options.rows} --runs {options.runs} --seed {options.seed}{f' --only {options.only}' if options.only else ''}`", "",
     ]
     for job, results in all_results.items():
         lines += table(job, results)
@@ -309,6 +309,7 @@ def main():
     parser.add_argument("--ohana", default=str(ROOT / ".build" / "release" / "ohana"))
     parser.add_argument("--data", default="", help="folder with ndjson/ and csv/ chunks to use instead of generating them")
     parser.add_argument("--results", default=str(BENCHMARKS / "RESULTS.md"), help="file whose peers section is replaced; - for none")
+    parser.add_argument("--section", default="peers", help="the section of that file")
     parser.add_argument("--json", default=str(BENCHMARKS / "results-peers.json"), help="- for none")
     parser.add_argument("--thresholds", default=str(BENCHMARKS / "thresholds.json"))
     options = parser.parse_args()
@@ -326,7 +327,7 @@ def main():
     facts = versions(options)
     verdicts, is_good = judge(all_results, json.loads(Path(options.thresholds).read_text()))
     if options.results != "-":
-        write_section(Path(options.results), "peers", report(facts, data_text, all_results, options, verdicts))
+        write_section(Path(options.results), options.section, report(facts, data_text, all_results, options, verdicts))
     if options.json != "-":
         Path(options.json).write_text(json.dumps({"facts": facts, "options": vars(options), "jobs": all_results}, indent=1) + "\n")
     print("\n".join(verdicts))
