@@ -14,6 +14,8 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
   private let begin: @Sendable (OutputFile) throws -> Void
 
   private var file: OutputFile?
+  /// The file lacks what every chunk begins with: that may be known only when the first record comes.
+  private var isHeadDue = false
   private var recordsInFile = 0
   private var finished: [OutputTarget] = []
   private var number = 0
@@ -26,7 +28,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
   /// - Parameters:
   ///   - recordsPerChunk: at least 1.
   ///   - checks: asked for the name of every chunk.
-  ///   - begin: writes what every chunk begins with, such as a header.
+  ///   - begin: writes what every chunk begins with, such as a header; called in front of the chunk's first record, or at its end.
   /// - Throws: as ``OutputTarget/init(_:overwrites:)`` and ``OutputChecks/check(_:)``.
   public init(
     _ name: ChunkName, recordsPerChunk: Int, checks: OutputChecks, overwrites: Bool, gzip workspace: GzipWorkspace? = nil,
@@ -58,6 +60,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     var records = records
     while records > 0 {
       if recordsInFile == recordsPerChunk { try next() }
+      try writeHead()
       let fitting = min(records, recordsPerChunk - recordsInFile)
       let size = fitting == records ? bytes.count : split(bytes, fitting)
       try file?.write(UnsafeBufferPointer(rebasing: bytes[..<size]))
@@ -92,6 +95,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     try writer.put(recordsInFile)
     try writer.put(finished.count)
     for target in finished { try target.save(to: writer) }
+    try writer.put(isHeadDue)
     try writer.put(file != nil)
     try file?.save(to: writer)
   }
@@ -109,6 +113,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
       if number < last { try open() }
     }
     guard number == last else { throw CheckpointReader.damaged }
+    isHeadDue = try reader.bool()
     if try reader.bool() {
       guard let file else { throw CheckpointReader.damaged }
       try file.restore(from: reader)
@@ -130,6 +135,12 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     for target in finished { target.discard() }
   }
 
+  private func writeHead() throws {
+    guard isHeadDue, let file else { return }
+    isHeadDue = false
+    try begin(file)
+  }
+
   private func open() throws {
     number += 1
     let path = name.path(number)
@@ -137,11 +148,12 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     let file = OutputFile(try OutputTarget(path, overwrites: overwrites, names: names), gzip: workspace)
     self.file = file
     recordsInFile = 0
-    try begin(file)
+    isHeadDue = true
   }
 
   private func close() throws {
     guard let file else { return }
+    try writeHead()
     try file.finish(syncs: number <= Self.syncedSingly)
     finished.append(file.target)
     self.file = nil
