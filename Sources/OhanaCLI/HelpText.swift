@@ -35,7 +35,7 @@ enum HelpText {
     Verb(
       name: "convert", usage: "ohana convert INPUT… -o OUTPUT [options]", summary: "Change the format and nothing else.",
       text:
-        "Formats come from content first and names second, or from --from and --to. Columns of CSV output are the union of all keys, in input order, unless --columns names them.",
+        "Formats come from content first and names second, or from --from and --to. Columns of CSV output are the union of all keys, in input order, unless --columns names them; where a stage stops reading, of the keys up to there.",
       options: [], takesRunOptions: true,
       examples: [
         ("ohana convert contacts.ndjson.gz -o contacts.csv", "NDJSON to CSV."),

@@ -112,4 +112,53 @@ private final class Collect: OrderedStage {
     #expect(sink.values == (0..<10).map(String.init))
     #expect(counts.batches == 10 && counts.stoppedEarly)
   }
+
+  @Test("a stop tells where: behind the record that filled it, in the order of the input", arguments: [1, 2, 8])
+  func tellsOfStops(threads: Int) async throws {
+    for (held, expected) in [(Held.nothing, [10]), (.withOrigins, [1010]), (.withoutOrigins, [])] as [(Held, [UInt64])] {
+      let bounds = Locked<[UInt64]>([])
+      var stop = Pipeline.Step(.ordered(Collect(isLast: false, stopsAfter: 10)), stage: 1)
+      stop.onStop = { bound in bounds.withLock { $0.append(bound.ordinal) } }
+      let pipeline = Pipeline(
+        source: Numbers(30),
+        steps: [.init(.row(Ordinals()), stopsReading: false), .init(.ordered(Holder(held)), stage: 0), stop, .init(.ordered(Collect()))],
+        slotCount: 0)
+      _ = try await PipelineRunner(pipeline, batchCount: 5, batchBytes: 4096, scheduler: WorkScheduler(width: threads)).run()
+      #expect(bounds.withLock { $0 } == expected, "\(held)")
+    }
+  }
+}
+
+/// Numbers the batches of ``Numbers`` by what they hold.
+private struct Ordinals: RowStage {
+  func process(_ batch: RecordBatch) throws -> StageTally {
+    batch.firstOrdinal = Int(String(decoding: batch.bytes(ofRecord: 0), as: UTF8.self))!
+    return StageTally()
+  }
+}
+
+private enum Held { case nothing, withOrigins, withoutOrigins }
+
+/// Passes its batches on, or takes them all and gives other records at the end, with origins a thousand further on, or with none.
+private final class Holder: OrderedStage {
+  private let held: Held
+  init(_ held: Held) { self.held = held }
+  func process(_ batch: RecordBatch) throws -> OrderedOutcome { held == .nothing ? .pass : .consumed }
+  func finish() throws -> (any BatchSource)? { held == .nothing ? nil : HeldNumbers(hasOrigins: held == .withOrigins) }
+  var tally: StageTally { held == .nothing ? StageTally() : StageTally(dropped: 30, made: 30) }
+}
+
+private final class HeldNumbers: BatchSource {
+  private let numbers = Numbers(30)
+  private let hasOrigins: Bool
+  init(hasOrigins: Bool) { self.hasOrigins = hasOrigins }
+  func next(into batch: RecordBatch) throws -> Bool {
+    guard try numbers.next(into: batch) else { return false }
+    if hasOrigins {
+      batch.reserveOrigins(1, used: 0)
+      batch.origins[0] = RecordOrigin(source: 0, ordinal: 1000 + UInt64(String(decoding: batch.bytes(ofRecord: 0), as: UTF8.self))!)
+      batch.hasOrigins = true
+    }
+    return true
+  }
 }

@@ -17,6 +17,10 @@ public struct Pipeline: Sendable {
     /// A batch that the step consumes goes on without its records: what it carries beside them is wanted by a later step.
     public var forwardsConsumed = false
 
+    /// Told when the step has had enough, before anything behind it sees the batch: of the first record, in input order, behind the one
+    /// that filled it. From the thread that runs the step; not told where that record was made by a stage and is of no input.
+    package var onStop: (@Sendable (RecordOrigin) -> Void)?
+
     /// - Parameters stage: index of the planned stage; nil for readers, writers and the like. `isCounted`: its records appear in the books.
     ///   `stopsReading`: it may end the run early.
     public init(_ step: StageStep, stage: Int? = nil, isCounted: Bool = true, stopsReading: Bool = true) {

@@ -28,6 +28,8 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     var completion: (@Sendable (Result<FlowCounts, any Error>) -> Void)?
     var tails: [Int: any BatchSource] = [:]
     var atRest: (@Sendable (Bool) -> Void)?
+    /// By batch: it was filled from what a stage had held back.
+    var isOfTail: [Bool] = []
   }
 
   private let source: any BatchSource
@@ -89,7 +91,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
       }
     }
     if counts.queues.map(\.firstStep) != queues.map(\.firstStep) { counts.queues = queues }
-    state = Locked(State(flow: flow, counts: counts))
+    state = Locked(State(flow: flow, counts: counts, isOfTail: Array(repeating: false, count: batchCount)))
     super.init()
   }
 
@@ -248,6 +250,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
         hasMore = try source.next(into: batch)
       }
       apply { state in
+        state.isOfTail[index] = node != nil
         if let node {
           state.flow.tailFilled(node: node, batch: index, hasMore: hasMore)
         } else {
@@ -312,6 +315,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     }
     count(batch, step: step, input: input, tally: tally, began: began)
     if case .passAndStop = outcome {
+      if let onStop = steps[step].onStop, let bound = bound(of: batch, index) { onStop(bound) }
       // What a stage held back lies behind the end of the input: there is nothing left to be read, and the books want all of it.
       if steps[step].stopsReading, !batch.hasOrigins { truncate(batch, step: step) } else { outcome = .pass }
     }
@@ -325,6 +329,19 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
       if case .passAndStop = result { state.counts.stoppedEarly = true }
       state.flow.orderedDone(node: node, batch: index, result: result)
     }
+  }
+
+  /// The first record in input order behind the last of a batch that a stage has let through; nil where it let none through, or one of no
+  /// input.
+  private func bound(of batch: RecordBatch, _ index: Int) -> RecordOrigin? {
+    if !batch.hasOrigins, state.withLock({ $0.isOfTail[index] }) { return nil }
+    guard batch.selectedCount > 0 else {
+      // Of a stage that wants nothing at all. One that was filled by what had been held back says so again and again.
+      return batch.hasOrigins ? nil : RecordOrigin(source: UInt32(batch.source), ordinal: UInt64(batch.firstOrdinal))
+    }
+    var bound = batch.origin(of: Int(batch.selection[batch.selectedCount - 1]))
+    bound.ordinal += 1
+    return bound
   }
 
   private func finish(node: Int) {

@@ -44,8 +44,8 @@ public struct LimitStage: PlannedStage {
   public static let help = StageHelp(
     name: "limit", usage: "N", summary: "keep the first N records and stop reading",
     text: """
-      Passes the first N records that reach it. Input behind the record that filled it is not read and can hold no error, unless a tee or \
-      --duplicates before it needs all of it.
+      Passes the first N records that reach it. Input behind the record that filled it is not read, can hold no error and gives CSV output no \
+      column, unless a stage before it needs all of it: a tee, --duplicates, a sort.
       """,
     examples: [
       .init("ohana limit 10 contacts.ndjson.gz", "the first ten"),

@@ -4,7 +4,10 @@ public import OhanaCore
 /// moved any, in input order. Stands right behind the reader, in two steps: lists per batch, row-local, then one table, in order.
 ///
 /// ``CSVRenderer`` writes a batch's rows with the columns known at its place in the stream; later ones make later rows wider, see
-/// ``CSVPadder``. Memory: the names. Cost: one comparison of the list of keys per batch, where all records are flat and nothing is edited.
+/// ``CSVPadder``. Where a stage behind it stops reading, ``end(before:)`` takes back what was met too much.
+///
+/// Memory: the names. Cost: one comparison of the list of keys per batch, where all records are flat and nothing is edited. Where columns
+/// may end early, a batch that brings new ones is listed once more, record by record.
 public final class CSVColumnCollector: Sendable {
   /// What has been found; complete when the last batch has passed.
   public let table: CSVColumnTable
@@ -20,25 +23,38 @@ public final class CSVColumnCollector: Sendable {
     self.isMain = isMain
   }
 
-  /// To be put right behind the reader.
-  public var steps: [StageStep] { [.row(CSVColumnLister(layout: layout)), .ordered(Merger(table, layout, isMain: isMain))] }
+  /// To be put right behind the reader and the step that numbers its batches.
+  public var steps: [StageStep] {
+    let lister = CSVColumnLister(layout: layout)
+    return [.row(lister), .ordered(Merger(table, lister, always, isMain: isMain))]
+  }
+
+  /// Records from `bound` on, in input order, do not count: a stage has stopped reading. From any thread, more than once; the earliest
+  /// record decides.
+  package func end(before bound: RecordOrigin) { table.end(before: bound, entries: always) }
+
+  /// Fields that are columns even if no record has them.
+  private var always: [[UInt8]] { layout.followsSource ? [] : layout.entries.map(\.name) }
 
   private final class Merger: OrderedStage, Checkpointable, @unchecked Sendable {  // because batches pass one at a time
     private let table: CSVColumnTable
-    private let layout: RecordLayout
+    private let lister: CSVColumnLister
+    private let always: [[UInt8]]
     private let isMain: Bool
     private var lastList: CSVColumnList?
 
-    init(_ table: CSVColumnTable, _ layout: RecordLayout, isMain: Bool) {
+    init(_ table: CSVColumnTable, _ lister: CSVColumnLister, _ always: [[UInt8]], isMain: Bool) {
       self.table = table
-      self.layout = layout
+      self.lister = lister
+      self.always = always
       self.isMain = isMain
     }
 
     func process(_ batch: RecordBatch) throws -> OrderedOutcome {
       if let list = batch.writerState as? CSVColumnList, list !== lastList {
-        lastList = list
-        batch.writerState = try table.merge(list)
+        // Not before there is a record: the first one opens the table, whatever list it shares.
+        if batch.recordCount > 0 { lastList = list }
+        batch.writerState = try table.merge(list, hasRecords: batch.recordCount > 0) { lister.place(batch) }
       } else {
         batch.writerState = table.columns
       }
@@ -48,9 +64,7 @@ public final class CSVColumnCollector: Sendable {
 
     func finish() throws -> (any BatchSource)? {
       // An entry that no record had is a column all the same: where there was no record, all of them.
-      if !layout.followsSource {
-        _ = try table.merge(CSVColumnList(layout.entries.map(\.name).filter { !table.holds($0) }.map { [$0] }))
-      }
+      try table.complete(always)
       return nil
     }
 

@@ -35,9 +35,21 @@ final class CSVColumnLister: RowStage {
       }
       return CSVColumnList(members.keys.map { [$0] })
     }
+    return listRecords(batch).list
+  }
+
+  /// The same list with the record of each path. Looks at every record, whatever the batch is like.
+  func place(_ batch: RecordBatch) -> CSVPlacedList {
+    let (list, records) = listRecords(batch)
+    let first = RecordOrigin(source: UInt32(truncatingIfNeeded: batch.source), ordinal: UInt64(truncatingIfNeeded: batch.firstOrdinal))
+    return CSVPlacedList(list: list, records: records, first: first)
+  }
+
+  private func listRecords(_ batch: RecordBatch) -> (list: CSVColumnList, records: [Int]) {
     let scratch = pool.withLock { $0.popLast() } ?? CSVListScratch()
     defer { pool.withLock { $0.append(scratch) } }
-    return layout.followsSource ? CSVColumnList(scratch.listMembers(batch, layout)) : scratch.listEntries(batch, layout.entries)
+    let list = layout.followsSource ? CSVColumnList(scratch.listMembers(batch, layout)) : scratch.listEntries(batch, layout.entries)
+    return (list, scratch.records)
   }
 
   private func holdsObjects(_ members: MemberTable) -> Bool {
@@ -54,6 +66,9 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
   private var root: CSVKeyLevel { tree.levels[CSVKeyTree.top] }
   private var keyChildren: [Int] = []
   private var paths: [[[UInt8]]] = []
+  /// Record of each path, and the one at hand.
+  private(set) var records: [Int] = []
+  private var record = 0
   private var batchNumber = 0
   private var flatNames: Set<[UInt8]> = []
   private var removed: [UInt32] = []
@@ -61,6 +76,8 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
   private func begin() {
     batchNumber += 1
     paths = []
+    records.removeAll(keepingCapacity: true)
+    record = 0
     flatNames.removeAll(keepingCapacity: true)
     if tree.count > 4 * CSVColumnTable.maxColumns { tree = CSVKeyTree() }  // odd input must not swell memory
   }
@@ -76,6 +93,7 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
     var pending = layout.entries.count
     var isAppended = [Bool](repeating: false, count: layout.entries.count)
     for record in 0..<members.recordCount {
+      self.record = record
       removed.removeAll(keepingCapacity: true)
       let row = batch.fields + record * batch.slotCount
       if hasEdits {
@@ -130,6 +148,7 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
     var opening: [[[UInt8]]] = []
     var taken = 0
     for record in 0..<batch.recordCount {
+      self.record = record
       let row = batch.fields + record * batch.slotCount
       if flatCount == entries.count, !entries.contains(where: { row[$0.slot].kind == .object }) { continue }
       for (index, entry) in entries.enumerated() {
@@ -166,6 +185,7 @@ final class CSVListScratch: @unchecked Sendable {  // because the pool hands it 
   private func list(_ path: [[UInt8]]) {
     if path.count == 1, !flatNames.insert(path[0]).inserted { return }
     paths.append(path)
+    records.append(record)
   }
 
   /// Lists what an object under a key of the record holds.

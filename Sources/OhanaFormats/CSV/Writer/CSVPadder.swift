@@ -1,10 +1,13 @@
 public import OhanaCore
 
-/// Brings rows that were written before all columns were known to the full width: the second pass over an output.
+/// Brings rows that were written before it was known which columns there are to the full width: the second pass over an output.
 ///
-/// A row that was written provisionally is a blank line where its only cell is null; if there is only one column in the end, it becomes
-/// `""` here. Bytes come in order, in pieces of any size; rows are told by line ends outside quotes, which is right for text of our own
-/// writer. Rows of full width are copied as they are.
+/// Narrower rows get the delimiters they lack. Wider ones, written before a stage stopped reading, lose those at their end: the cells there
+/// are of columns that no record written has, and empty. A row that was written provisionally is a blank line where its only cell is null;
+/// if there is only one column in the end, it becomes `""` here.
+///
+/// Bytes come in order, in pieces of any size; rows are told by line ends outside quotes, which is right for text of our own writer. Rows
+/// of full width are copied as they are. Memory: a number for each stretch.
 public struct CSVPadder {
   /// So many records in a row were written with so many columns.
   public struct Stretch: Sendable, Equatable {
@@ -25,6 +28,8 @@ public struct CSVPadder {
   private var isEmpty = true
   /// The byte before is a CR that waits for its LF.
   private var holdsCR = false
+  /// Delimiters that came last in a row too wide: it shows at the row's end whether they stay.
+  private var held = 0
 
   /// - Parameter stretches: of all records that will come, in order.
   public init(_ stretches: [Stretch], fullWidth: Int, options: CSVWriterOptions) {
@@ -36,20 +41,36 @@ public struct CSVPadder {
 
   /// Whether rows of these stretches need a second pass at all.
   public static func isNeeded(_ stretches: [Stretch], fullWidth: Int) -> Bool {
-    fullWidth == 1 || stretches.contains { $0.records > 0 && $0.width < fullWidth }
+    fullWidth == 1 || stretches.contains { $0.records > 0 && delimiters($0.width) != delimiters(fullWidth) }
   }
 
-  /// Appends `text` with the missing delimiters to `out`.
+  /// Delimiters of a row. One without columns has as many as one with a single one.
+  private static func delimiters(_ width: Int) -> Int { max(width, 1) - 1 }
+
+  /// Delimiters that the row at hand lacks, or, below 0, has too many.
+  private var lacking: Int { stretches.first.map { Self.delimiters(fullWidth) - Self.delimiters($0.width) } ?? 0 }
+
+  /// Appends `text` with the right number of delimiters a row to `out`.
   public mutating func pad(_ text: UnsafeBufferPointer<UInt8>, to out: ByteBuffer) {
     guard let base = text.baseAddress else { return }
     var start = 0
     var at = 0
+    var isTooWide = lacking < 0
     while at < text.count {
-      if fullWidth != 1, stretches.count == 1, stretches.first!.width >= fullWidth, !isQuoted, !holdsCR {
-        break  // nothing more to do: widths never shrink
+      if fullWidth != 1, stretches.count <= 1, lacking == 0, !isQuoted, !holdsCR {
+        break  // all that follows is as it should be
       }
       let byte = base[at]
       at += 1
+      if isTooWide, !isQuoted {
+        if byte == options.delimiter {
+          out.append(base + start, count: at - 1 - start)
+          start = at
+          held += 1
+          continue
+        }
+        if held > 0, byte != 0x0a, byte != 0x0d || !options.endsWithCRLF { release(held, out) }
+      }
       if byte == 0x22 { isQuoted.toggle() }
       if isQuoted || byte != 0x0a {
         if byte == 0x0d, !isQuoted, options.endsWithCRLF {
@@ -64,14 +85,14 @@ public struct CSVPadder {
       out.append(base + start, count: max(0, at - 1 - start))
       start = at
       endRecord(out)
+      isTooWide = lacking < 0
     }
     out.append(base + start, count: text.count - start)
   }
 
   private mutating func endRecord(_ out: ByteBuffer) {
-    if let stretch = stretches.first {
-      // A row of no columns yet has as many delimiters as one of a single column.
-      for _ in 0..<max(0, fullWidth - max(stretch.width, 1)) { out.append(options.delimiter) }
+    release(max(0, held + lacking), out)
+    if !stretches.isEmpty {
       left -= 1
       if left == 0 {
         stretches.removeFirst()
@@ -83,5 +104,10 @@ public struct CSVPadder {
     out.append(0x0a)
     isEmpty = true
     holdsCR = false
+  }
+
+  private mutating func release(_ count: Int, _ out: ByteBuffer) {
+    for _ in 0..<count { out.append(options.delimiter) }
+    held = 0
   }
 }

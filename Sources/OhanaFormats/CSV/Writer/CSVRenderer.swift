@@ -16,7 +16,8 @@ public final class CSVRenderer: RecordRenderer {
     case layout
     /// Just these; what has no column is not written.
     case fixed([[UInt8]])
-    /// Those met up to the batch, or, behind a breaker, in the whole input.
+    /// Those met up to the batch, or, behind a breaker, in all of the input that counts. Rows may be written wider than the output will be
+    /// where a stage stops reading meanwhile.
     case collected(CSVColumnTable)
     /// Those met when a batch happens to be written, at least the batch's own: every row has to go through ``CSVPadder``, behind which
     /// nothing depends on that moment.
@@ -71,15 +72,12 @@ public final class CSVRenderer: RecordRenderer {
     case .ownBytes(let dialect, let width): withScratch { writeOwnBytes(batch, dialect, width, $0) }
     case .fixed(let columns): try writeRows(batch, columns, isFixed: true, isComplete: true)
     case .collected(let table):
-      // In front of a breaker more columns may come: a null in the only column is a blank line then, which the padder mends.
+      // In front of a breaker more columns may come, or a stop take some back: a null in the only column is a blank line then, which the
+      // padder mends.
       let provisional = batch.writerState as? CSVColumns
-      let columns = provisional ?? table.columns
-      batch.outputWidth = columns.count
-      try writeRows(batch, columns, isFixed: false, isComplete: provisional == nil)
-    case .growing(let table):
-      let columns = table.columns
-      batch.outputWidth = columns.count
-      try writeRows(batch, columns, isFixed: false, isComplete: false)
+      let isComplete = provisional == nil && !table.endsWhileWriting
+      try writeRows(batch, table, table.columns(for: provisional), isComplete: isComplete)
+    case .growing(let table): try writeRows(batch, table, table.columns, isComplete: false)
     }
     batch.outputCount = batch.selectedCount
     return StageTally()
@@ -93,6 +91,14 @@ public final class CSVRenderer: RecordRenderer {
     let scratch = pool.withLock { $0.popLast() } ?? CSVRendererScratch()
     body(scratch)
     pool.withLock { $0.append(scratch) }
+  }
+
+  private func writeRows(_ batch: RecordBatch, _ table: CSVColumnTable, _ columns: CSVColumns, isComplete: Bool) throws {
+    batch.outputWidth = columns.count
+    do { try writeRows(batch, columns, isFixed: false, isComplete: isComplete) } catch {
+      // Records that are written count, so the first fault there is does too: it is the one that is named, whoever comes upon it.
+      throw table.fault ?? error
+    }
   }
 
   private func writeRows(_ batch: RecordBatch, _ columns: CSVColumns, isFixed: Bool, isComplete: Bool) throws {

@@ -17,6 +17,15 @@ struct InputManager: Sendable {
     return (options.from == .rejects ? try RejectsStream(whole, path: path) : whole, opened?.fileSize)
   }
 
+  /// The same for an input that is then read twice, one pass after the other: what the first one takes is put aside while it is read.
+  func spooling(_ input: ProbedInput, to spill: any SpillStore) throws -> ProbedInput {
+    guard let stream = input.open else { return input }
+    var spooled = input
+    spooled.open = nil
+    spooled.spooled = SpooledInput(try spill.makeFile(), then: stream)
+    return spooled
+  }
+
   /// Puts standard input aside, so that it can be read twice.
   func spool(_ input: ProbedInput, to spill: any SpillStore) throws -> ProbedInput {
     guard let stream = input.open else { return input }
@@ -30,7 +39,7 @@ struct InputManager: Sendable {
     if let fault = stream.fault { throw fault }
     var spooled = input
     spooled.open = nil
-    spooled.spooled = file
+    spooled.spooled = SpooledInput(file)
     return spooled
   }
 
@@ -64,7 +73,7 @@ struct InputManager: Sendable {
     try inputs.map { input in
       guard var header = input.header else { return input }
       var widened = try spool(input, to: spill)
-      let stream = try widened.spooled.map { SpooledStream($0) } ?? openText(input.path, options: options).stream
+      let stream = try widened.spooled?.makeStream() ?? openText(input.path, options: options).stream
       try header.widen(byReading: stream, head: nil)
       widened.header = header
       return widened

@@ -12,7 +12,7 @@ struct ProbedInput: Sendable {
   /// Pipes can be opened only once: the stream, with the bytes looked at still in it.
   var open: (any ByteStream)?
   /// Standard input that has to be read twice, put aside.
-  var spooled: (any SpillFile)?
+  var spooled: SpooledInput?
   /// A run can be gone on with from within it; known where `--resume` asks for that.
   var isResumable = true
   /// There is no byte in it, so it may pass for either format.

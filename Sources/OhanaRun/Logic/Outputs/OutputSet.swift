@@ -42,7 +42,7 @@ final class OutputSet: Checkpointable, Sendable {
   ///   - table: the columns of CSV that grow while it is written; see ``widen(_:)``.
   ///   - header: what each file begins with; asked when the first record is written.
   /// - Throws: `usage` if it would destroy something, `io` if it cannot be written.
-  func open(_ sink: SinkPlan, role: RunOutput.Role, table: CSVColumnTable? = nil, header: @escaping @Sendable () -> [UInt8]) throws
+  func open(_ sink: SinkPlan, role: RunOutput.Role, table: CSVColumnTable? = nil, header: @escaping @Sendable () throws -> [UInt8]) throws
     -> RunOutput
   {
     let output: RunOutput
@@ -56,7 +56,7 @@ final class OutputSet: Checkpointable, Sendable {
       let chunks = try ChunkedOutput(
         name, recordsPerChunk: records, checks: checks, overwrites: overwrites, gzip: sink.isCompressed ? workspace : nil, names: names
       ) { file in
-        let text = header()
+        let text = try header()
         if !text.isEmpty { try text.withUnsafeBufferPointer { bytes throws(OhanaError) in try file.write(bytes) } }
       }
       output = RunOutput(sink, role: role, chunks: chunks)
@@ -97,6 +97,11 @@ final class OutputSet: Checkpointable, Sendable {
 
   /// Opens a file beside the outputs, that appears with them.
   func openBeside(_ path: FilePath) throws -> OutputTarget { try OutputTarget(path, overwrites: overwrites, names: names) }
+
+  /// Nothing more will be read. - Throws: `badInput` if records that count cannot be written under the columns of one file.
+  func settleColumns() throws(OhanaError) {
+    for output in state.withLock({ $0.outputs }) { try output.table?.settle() }
+  }
 
   /// Brings the rows of CSV outputs that were written before all columns were known to their full width.
   func widen(_ options: RunOptions) async throws {

@@ -15,13 +15,13 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
   /// CSV whose columns grew while it was written: how many rows have how many cells.
   private(set) var stretches: [CSVPadder.Stretch] = []
   /// What a file begins with, known at the latest when its first record is written.
-  private let header: @Sendable () -> [UInt8]
+  private let header: @Sendable () throws -> [UInt8]
   private var hasHeader = false
-  private var writtenHeader = 0
+  private var writtenHeader: [UInt8] = []
   private var place: Place
   private var isFinished = false
 
-  init(_ sink: SinkPlan, role: Role, file: OutputFile, header: @escaping @Sendable () -> [UInt8]) {
+  init(_ sink: SinkPlan, role: Role, file: OutputFile, header: @escaping @Sendable () throws -> [UInt8]) {
     self.sink = sink
     self.role = role
     self.header = header
@@ -67,9 +67,9 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
     guard !hasHeader else { return }
     hasHeader = true
     guard case .file(let file) = place else { return }
-    let text = header()
+    let text = try header()
     bytes += text.count
-    writtenHeader = text.count
+    writtenHeader = text
     if !text.isEmpty { try text.withUnsafeBufferPointer { bytes throws(OhanaError) in try file.write(bytes) } }
   }
 
@@ -83,7 +83,8 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
   }
 
   func save(to writer: CheckpointWriter) throws {
-    for number in [records, bytes, writtenHeader, stretches.count] { try writer.put(number) }
+    for number in [records, bytes, stretches.count] { try writer.put(number) }
+    try writer.put(writtenHeader)
     for stretch in stretches {
       try writer.put(stretch.records)
       try writer.put(stretch.width)
@@ -98,8 +99,9 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
   func restore(from reader: CheckpointReader) throws {
     records = try reader.count()
     bytes = try reader.count()
-    writtenHeader = try reader.count()
-    for _ in 0..<(try reader.count()) { stretches.append(.init(records: try reader.count(), width: try reader.count())) }
+    let count = try reader.count()
+    writtenHeader = try reader.bytes()
+    for _ in 0..<count { stretches.append(.init(records: try reader.count(), width: try reader.count())) }
     hasHeader = try reader.bool()
     switch place {
     case .file(let file): try file.restore(from: reader)
@@ -127,15 +129,16 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
     }
   }
 
-  /// Brings rows written before all columns were known to the full width: reads the finished file and writes another in its place.
+  /// Brings rows, and a header, written before it was known which columns there are to the full width: reads the finished file and writes
+  /// another in its place.
   ///
   /// - Parameters:
   ///   - head: what the file begins with now.
   ///   - open: makes the other file.
   func widen(to width: Int, head: [UInt8], options: CSVWriterOptions, useZlib: Bool, open: () throws -> OutputFile) async throws {
-    guard CSVPadder.isNeeded(stretches, fullWidth: width), case .file(let old) = place, let finished = old.target.temporaryPath else {
-      return
-    }
+    guard CSVPadder.isNeeded(stretches, fullWidth: width) || head != writtenHeader, case .file(let old) = place,
+      let finished = old.target.temporaryPath
+    else { return }
     let stream = try openByteStream(finished, codec: useZlib ? .zlib : .fast).stream
     let file = try open()
     do {
@@ -143,7 +146,8 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
       var padder = CSVPadder(stretches, fullWidth: width, options: options)
       let text = ByteBuffer(capacity: 1 << 18)
       let out = ByteBuffer(capacity: 1 << 19)
-      var toSkip = writtenHeader
+      var toSkip = writtenHeader.count
+      bytes = head.count
       while true {
         let count = try stream.read(into: UnsafeMutableRawBufferPointer(start: text.base, count: text.capacity))
         if count == 0 { break }
@@ -151,6 +155,7 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
         toSkip -= skipped
         out.removeAll()
         padder.pad(UnsafeBufferPointer(start: text.base + skipped, count: count - skipped), to: out)
+        bytes += out.count
         try file.write(out.bytes)
       }
     } catch {

@@ -99,7 +99,7 @@ public enum PlanActions {
         outputs: desk.locks.compactMap(\.output.absolute), fingerprintSeed: seed, arguments: request.arguments, directory: directory)
     }
 
-    /// Plans, behind a pass for the columns alone where the output needs them first.
+    /// Plans, behind a pass for the columns alone where the output needs them first. That one ends where a stage stops reading.
     private func columnsFirst(
       _ draft: RunDraft, _ planner: RunPlanner, _ inputs: InputManager, _ spill: FileSpillStore, _ context: RunContext
     ) async throws -> (RunPlan, CSVColumnTable?) {
@@ -110,10 +110,11 @@ public enum PlanActions {
         draft.table = CSVColumnTable()
         return (try planner.plan(draft), draft.table)
       }
-      draft.probed = try draft.probed.map { try inputs.spool($0, to: spill) }
+      draft.probed = try draft.probed.map { try inputs.spooling($0, to: spill) }
       draft.onlyColumns = true
       let first = try planner.plan(draft)
       _ = try await context.drive(first, on: planner.scheduler)
+      try first.collector?.table.settle()
       draft.onlyColumns = false
       draft.table = first.collector?.table
       return (try planner.plan(draft), draft.table)

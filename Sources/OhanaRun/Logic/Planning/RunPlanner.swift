@@ -33,7 +33,7 @@ struct RunDraft: Sendable {
   var fingerprintSeed: UInt64
   /// CSV columns found by an earlier pass over the same input, where the output cannot be mended afterwards.
   var table: CSVColumnTable?
-  /// A pass that finds the columns and does nothing else.
+  /// A pass that finds the columns and does nothing else: has no stage behind the last that may stop reading, and no output.
   var onlyColumns = false
   /// Files that stages have read beside the inputs.
   let lists = Locked<[FilePath]>([])
@@ -120,17 +120,34 @@ struct RunPlanner: Sendable {
     }
     steps.append(.init(.ordered(NumberingStage())))
     // The main output's stands last, since batches keep its columns.
-    steps += beside.flatMap(\.steps).map { .init($0) }
-    if let collector, table == nil { steps += collector.steps.map { .init($0) } }
+    let collectors = beside + (table == nil ? collector.map { [$0] } ?? [] : [])
+    steps += collectors.flatMap(\.steps).map { .init($0) }
+
+    // What lies behind the record that makes a stage stop reading gives no columns, unless a breaker has to see it all the same.
+    let stopPlace = Self.stopPlace(stages)
+    if stopPlace > 0 {
+      let whileWriting = !stages.contains { $0.stage.memoryClass == .breaker }
+      for collector in collectors { collector.table.mayEnd(whileWriting: whileWriting) }
+    }
+    func stageSteps(_ stage: BoundStage, at index: Int) -> [Pipeline.Step] {
+      stage.steps.map { step in
+        var step = step
+        // What a stage in front of the ledger holds back, it holds back without the batch: rejects go on to the ledger.
+        step.forwardsConsumed = index < stopPlace
+        if index < stopPlace, step.stopsReading { step.onStop = { bound in for collector in collectors { collector.end(before: bound) } } }
+        return step
+      }
+    }
 
     let bytes = memory.batchBytes
     let held = max(memory.total / 4, 4 * bytes)
     let announce = onlyColumns ? nil : announce
     let source = source(probed, options: options, batchBytes: bytes, heldBytes: held, announce: announce)
     if onlyColumns {
+      for (index, stage) in stages.prefix(stopPlace).enumerated() { steps += stageSteps(stage, at: index) }
       steps.append(.init(.ordered(CountingStage())))
       return RunPlan(
-        inputs: probed, stages: [], schema: schema, memory: memory, threads: threads,
+        inputs: probed, stages: stages, schema: schema, memory: memory, threads: threads,
         pipeline: Pipeline(source: source, steps: steps, slotCount: schema.slotCount, inputCount: probed.count), ledger: LedgerStage.idle,
         sink: sink, sinkStep: steps.count - 1, outputs: outputs, found: nil, collector: collector)
     }
@@ -139,21 +156,11 @@ struct RunPlanner: Sendable {
     let ledger = LedgerStage(
       sources: probed.map(\.path), budget: options.maxRejects, readsOn: options.rejects != nil, onBadChunk: options.onBadChunk,
       write: try rejectWriter(options, probed, outputs), announce: announce)
-    var ledgerPlace = 0
     for (index, stage) in stages.enumerated() {
-      if stage.stage.memoryClass == .breaker { break }
-      if stage.stage.mayStopReading, stage.steps.contains(where: \.stopsReading) { ledgerPlace = index + 1 }
+      if index == stopPlace { steps.append(.init(.ordered(ledger))) }
+      steps += stageSteps(stage, at: index)
     }
-    for (index, stage) in stages.enumerated() {
-      if index == ledgerPlace { steps.append(.init(.ordered(ledger))) }
-      // What a stage in front of the ledger holds back, it holds back without the batch: rejects go on to the ledger.
-      steps += stage.steps.map { step in
-        var step = step
-        step.forwardsConsumed = index < ledgerPlace
-        return step
-      }
-    }
-    if ledgerPlace == stages.count { steps.append(.init(.ordered(ledger))) }
+    if stopPlace == stages.count { steps.append(.init(.ordered(ledger))) }
 
     // The writer.
     let writing = try writers.steps(sink, schema: schema, role: .main, collector: collector, columns: options.columns)
@@ -171,6 +178,12 @@ struct RunPlanner: Sendable {
       inputs: probed, stages: stages, schema: schema, memory: memory, threads: threads,
       pipeline: Pipeline(source: source, steps: steps, slotCount: schema.slotCount, inputCount: probed.count), ledger: ledger, sink: sink,
       sinkStep: steps.count - 1, outputs: outputs, found: found, collector: collector)
+  }
+
+  /// How many stages there are up to the last that may stop reading: none where there is none, or only behind a breaker.
+  private static func stopPlace(_ stages: [BoundStage]) -> Int {
+    let streaming = stages.prefix { $0.stage.memoryClass != .breaker }
+    return (streaming.lastIndex { $0.stage.mayStopReading && $0.steps.contains(where: \.stopsReading) } ?? -1) + 1
   }
 
   /// A column that the user named has to be somewhere in the input, or made by a stage, like any other field.
@@ -199,7 +212,7 @@ struct RunPlanner: Sendable {
     InputSource(count: probed.count) { [inputs] index in
       announce?(index, .opened)
       let input = probed[index]
-      let stream = try input.open ?? input.spooled.map { SpooledStream($0) } ?? inputs.openText(input.path, options: options).stream
+      let stream = try input.open ?? input.spooled?.makeStream() ?? inputs.openText(input.path, options: options).stream
       let framer: any RecordFramer =
         switch input.format {
         case .ndjson: NDJSONFramer(stream, batchBytes: batchBytes, maxRecordBytes: options.maxRecord, maxHeldBytes: heldBytes)

@@ -42,7 +42,7 @@ struct WriterPlanner: Sendable {
       }
       let writing = Self.csvOptions(options, sink: sink, role: role)
       let (renderer, header) = csvRenderer(schema, writing, isLast: isLast, collector: collector, columns: columns)
-      let output = try outputs.open(sink, role: role, table: collector?.table) { writing.fileHead(header()) }
+      let output = try outputs.open(sink, role: role, table: collector?.table) { writing.fileHead(try header()) }
       return [.row(renderer), .ordered(OutputStage(output, isLast: isLast))]
     }
   }
@@ -78,7 +78,7 @@ struct WriterPlanner: Sendable {
 
   private func csvRenderer(
     _ schema: RecordSchema, _ writing: CSVWriterOptions, isLast: Bool, collector: CSVColumnCollector?, columns: [[UInt8]]?
-  ) -> (renderer: CSVRenderer, header: @Sendable () -> [[UInt8]]) {
+  ) -> (renderer: CSVRenderer, header: @Sendable () throws -> [[UInt8]]) {
     let layout = schema.layout
     let names = layout.entries.map(\.name)
     if let columns, isLast {
@@ -89,7 +89,14 @@ struct WriterPlanner: Sendable {
       let table = collector.table
       let renderer = CSVRenderer(
         layout: layout, fields: schema.sourceFields, columns: isLast ? .collected(table) : .growing(table), options: writing)
-      return (renderer, { table.columns.names })
+      return (
+        renderer,
+        {
+          // Where no row is written before the columns are known, the header need not be one that can be mended.
+          if isLast, !table.endsWhileWriting { try table.settle() }
+          return table.columns.names
+        }
+      )
     }
     if layout.isSourceAsIs, let union = schema.columns {
       let dialect = inputs.lazy.compactMap(\.header).first?.dialect ?? CSVDialect()

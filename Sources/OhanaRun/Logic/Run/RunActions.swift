@@ -82,6 +82,7 @@ public enum RunActions {
       do {
         try await run.begin()
         let counts = try await context.drive(run.plan, on: run.scheduler, run)
+        try run.outputs.settleColumns()
         let books = RunBooks(run, counts: counts)
         try await context.dispatch(Finish(books: books, notes: run.notes(books)))
         try run.check(books)
