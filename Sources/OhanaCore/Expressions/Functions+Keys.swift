@@ -1,5 +1,3 @@
-internal import CCrypto
-
 /// Functions that make keys: the text of each key kind, and checksums.
 enum KeyFunctions {
   static let all: [ExpressionFunction] = [
@@ -109,34 +107,6 @@ enum KeyFunctions {
         let hex = try frame.scratch.allocate(digest.size * 2)
         digest.writeHex(of: text, to: hex)
         return ExpressionValue(.string, hex, count: digest.size * 2)
-      }
-    }
-  }
-}
-
-/// A checksum of OpenSSL, fetched once since fetching costs more than a short text's checksum.
-final class Digest: @unchecked Sendable {  // because a fetched EVP_MD is immutable
-  private let algorithm: OpaquePointer
-  /// In bytes.
-  let size: Int
-
-  init?(_ name: String) {
-    guard let algorithm = EVP_MD_fetch(nil, name, nil) else { return nil }
-    self.algorithm = algorithm
-    size = Int(EVP_MD_get_size(algorithm))
-  }
-  deinit { EVP_MD_free(algorithm) }
-
-  /// Writes `2 * size` hexadecimal digits.
-  func writeHex(of text: UnsafeBufferPointer<UInt8>, to hex: UnsafeMutablePointer<UInt8>) {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { digest in
-      var length: UInt32 = 0
-      let done = EVP_Digest(text.baseAddress ?? StaticString("").utf8Start, text.count, digest.baseAddress!, &length, algorithm, nil)
-      precondition(done == 1, "OpenSSL cannot allocate a checksum context")
-      let digits = StaticString("0123456789abcdef").utf8Start
-      for index in 0..<size {
-        hex[2 * index] = digits[Int(digest[index] >> 4)]
-        hex[2 * index + 1] = digits[Int(digest[index] & 15)]
       }
     }
   }

@@ -1,4 +1,3 @@
-internal import CCrypto
 internal import OhanaCore
 
 /// The keys of a suppression list as fingerprints: the first MiB in memory, the rest in a file until the run begins and memory is shared.
@@ -113,8 +112,14 @@ final class DigestFingerprintMaker: RowStage {
   private let part: BoundEqualityKey
   private let seed: UInt64
   private let pool = ScratchPool { KeyScratch() }
+  private let sha256: Digest
 
-  init(_ part: BoundEqualityKey, seed: UInt64) {
+  /// - Throws: `usage` where OpenSSL gives no SHA-256.
+  init(_ part: BoundEqualityKey, seed: UInt64) throws(OhanaError) {
+    guard let sha256 = Digest("SHA256") else {
+      throw OhanaError(.usage, "no-digest", "this OpenSSL has no SHA-256, which --hashed needs", fix: "check its configuration")
+    }
+    self.sha256 = sha256
     self.part = part
     self.seed = seed
   }
@@ -123,7 +128,7 @@ final class DigestFingerprintMaker: RowStage {
     let scratch = pool.take()
     defer { pool.give(scratch) }
     batch.reserveFingerprints()
-    withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { digest in
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: sha256.size) { digest in
       for index in 0..<batch.selectedCount {
         scratch.key.removeAll()
         let field = batch.field(part.slot, of: Int(batch.selection[index]))
@@ -131,10 +136,8 @@ final class DigestFingerprintMaker: RowStage {
           batch.fingerprints[index] = .none
           continue
         }
-        let isDone = EVP_Digest(
-          scratch.key.base, scratch.key.count, digest.baseAddress!.assumingMemoryBound(to: UInt8.self), nil, EVP_sha256(), nil)
-        precondition(isDone == 1, "the OpenSSL library cannot compute SHA-256")
-        batch.fingerprints[index] = fingerprint(of: digest.baseAddress, count: 32, seed: seed)
+        sha256.write(of: scratch.key.bytes, to: digest.baseAddress!)
+        batch.fingerprints[index] = fingerprint(of: digest.baseAddress, count: sha256.size, seed: seed)
       }
     }
     return StageTally()

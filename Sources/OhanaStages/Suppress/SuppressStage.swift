@@ -62,7 +62,7 @@ public struct SuppressStage: PlannedStage {
     let parts = try binding.parts(of: keys, &schema)
     let seed = context.settings.fingerprintSeed
     let maker: any RowStage =
-      isHashed ? DigestFingerprintMaker(parts[0], seed: seed) : FingerprintMaker(parts, seed: seed, blanks: .equalNothing)
+      isHashed ? try DigestFingerprintMaker(parts[0], seed: seed) : FingerprintMaker(parts, seed: seed, blanks: .equalNothing)
     let list = try ListFingerprints(self.list, keys: keys, isHashed: isHashed, context)
     return binding.steps + [.row(maker), .ordered(Suppressor(context, list))]
   }
