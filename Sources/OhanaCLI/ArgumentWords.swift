@@ -29,6 +29,10 @@ extension FilePath {
     guard bytes.first == UInt8(ascii: "-"), bytes.count > 1 else { return false }
     return !(bytes[1] >= UInt8(ascii: "0") && bytes[1] <= UInt8(ascii: "9"))
   }
+  /// An option's name cannot look like this, but an expression can: `-id < -3`.
+  var looksLikeExpression: Bool {
+    bytes.prefix { $0 != UInt8(ascii: "=") }.contains { !($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a || $0 == UInt8(ascii: "-") || $0 >= 0x80) }
+  }
   /// The part before `=` of a long option, and the part behind it.
   var optionParts: (name: String, value: FilePath?) {
     guard bytes.starts(with: "--".utf8), let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { return (text, nil) }

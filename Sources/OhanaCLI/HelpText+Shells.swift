@@ -5,7 +5,7 @@ extension HelpText {
   /// Shells that there is completion for.
   static let shells = ["bash", "zsh", "fish"]
   /// What `ohana help` explains beside verbs and stages.
-  static let topics = ["functions", "keys", "exit", "man", "completion"]
+  static let topics = ["functions", "keys", "pipeline", "exit", "man", "completion"]
 
   private static var names: [(name: String, summary: String)] {
     verbs.map { ($0.name, $0.summary) } + StageCatalog.all.map { ($0.help.name, $0.help.summary) }

@@ -18,7 +18,8 @@ enum HelpText {
       summary: "Run a chain of stages over the inputs.",
       text: """
         Everything in front of the first 'then' belongs to the run, everything behind a stage's name to that stage. INPUT is a file, a glob, a \
-        directory or '-'; inputs are read in the order given. Without -o the result goes to standard output.
+        directory or '-'; inputs are read in the order given. Without -o the result goes to standard output. \
+        With -f a file names inputs, options and stages: 'ohana help pipeline' explains it.
         """,
       options: RunCommand.help, takesRunOptions: true,
       examples: [
@@ -63,14 +64,14 @@ enum HelpText {
     Verb(
       name: "stats", usage: "ohana stats INPUT… [options]", summary: "Describe every field.",
       text:
-        "Prints per field: how often it is present, null and empty, how many different values it has (estimated), lengths, and the most frequent values.",
+        "Prints per field: how often it is present, null and empty, how many different values it has (estimated), lengths, and the most frequent values. A field of many different values takes about half a MiB of --memory, beside the 20 MiB of the run itself: 64M hold some 80 such fields.",
       options: StatsCommand.help, takesRunOptions: true, examples: [("ohana stats exports/", "What is in there?")]),
     Verb(
       name: "diff", usage: "ohana diff OLD NEW --by KEY,… [options]", summary: "Tell what was added, removed and changed.",
       text:
         "Prints NDJSON lines {op,key,old,new,fields}: in NEW's order what was added or changed, then in OLD's order what was removed. Exit status 1 if there is any difference. A repeated key is exit 3.",
       options: DiffCommand.help, takesRunOptions: true,
-      examples: [("ohana diff yesterday.csv today.csv --by email:email", "What changed over night?")]),
+      examples: [("ohana diff yesterday.csv today.csv --by id", "What changed over night?")]),
     Verb(
       name: "head", usage: "ohana head [-n N] INPUT… [options]", summary: "The first records.",
       text: "Stops reading as soon as they are there.",
@@ -92,7 +93,8 @@ enum HelpText {
         ("ohana generate --rows 1000000 --chunks 8 -o 'sample/part-{n}.ndjson.gz' --truth truth.csv", "A million contacts in eight chunks.")
       ]),
     Verb(
-      name: "help", usage: "ohana help [VERB | STAGE | functions | keys | exit | man | completion SHELL]", summary: "Explain.", text: "",
+      name: "help", usage: "ohana help [VERB | STAGE | functions | keys | pipeline | exit | man | completion SHELL]", summary: "Explain.",
+      text: "",
       options: [],
       takesRunOptions: false,
       examples: []),
@@ -110,7 +112,7 @@ enum HelpText {
     lines += ["", "Stages (S streams, K holds keys, B needs the whole input; K and B spill to disk beyond --memory):"]
     lines += table(StageCatalog.all.map { ("\($0.help.name)", "[\($0.help.memoryClass.rawValue)] \($0.help.summary)") })
     lines += [
-      "", "'ohana help NAME' explains a command or stage; also: help functions, help keys, help exit.",
+      "", "'ohana help NAME' explains a command or stage; also: help functions, help keys, help pipeline, help exit.",
       "'ohana help man' prints a manual page, 'ohana help completion bash|zsh|fish' what a shell is to evaluate.",
     ]
     return lines.joined(separator: "\n")
@@ -138,8 +140,9 @@ enum HelpText {
   }
 
   static func page(_ help: StageHelp) -> String {
+    let invocation = help.name + (help.usage.isEmpty ? "" : " " + help.usage)
     var lines = [
-      help.summary, "", "  … then \(help.name) \(help.usage)", "  ohana \(help.name) \(help.usage) INPUT… [-o OUTPUT] [options]", "",
+      help.summary, "", "  … then \(invocation)", "  ohana \(invocation) INPUT… [-o OUTPUT] [options]", "",
     ]
     lines += wrapped(help.text)
     let memory: String =
@@ -164,11 +167,43 @@ enum HelpText {
       2        wrong usage: unknown option or field, an existing output
       3        bad input beyond the budget; nothing is published
       4        reading or writing failed: missing file, no access, disk full
-      5        the memory limit cannot hold a record
+      5        the memory limit cannot hold a record, a header, or what stats counts
       6        the books do not balance; nothing is published
       7        another run holds the output
       8        a guard failed: --min-records, --max-drop, a refused selection
       130/143  interrupted; everything temporary is gone, but what --resume goes on from after SIGTERM
+    """
+
+  static let pipelinePage = """
+    ohana run -f PIPELINE [INPUT…] [options] [then STAGE ARGS]…
+
+    PIPELINE is a file of JSON5: JSON with comments, bare keys, single quotes and trailing commas. It holds one object. What the line says wins:
+    inputs and stages replace those of the file, an option the same option.
+
+    {
+      // Every key may be left out.
+      inputs: ["exports/*.ndjson.gz"],              // list of texts: files, patterns, folders; '-' is standard input
+      output: "clean.csv.gz",                       // text, as behind -o
+      options: {                                    // those of 'ohana help run', without their dashes
+        memory: "128M",                             // a text or a number where the option takes a value
+        "max-rejects": 10,                          // quotes, for the dash in the name
+        null: ["", "\\\\N"],                         // a list where it may be given more than once
+        overwrite: true,                            // true where it takes none; false is as if it were not there
+      },
+      stages: [                                     // list of stages in their order
+        "dedupe --by email:email",                  // a text, split into words as a shell splits a line; nothing is expanded
+        ["filter", "city = 'Oslo'"],                // or a list of words, which need no further quotes
+        "sort last,first",
+      ],
+    }
+
+    inputs   list of texts
+    output   text
+    options  object; values are texts, whole numbers, true, false, or lists of texts
+    stages   list; each a text, or a list of texts
+
+    Example:
+      ohana run -f nightly.json exports/ --report nightly.html
     """
 
   static let keysPage = """
@@ -199,7 +234,8 @@ enum HelpText {
       let lines = wrapped(text, width: 96 - width)
       let indent = String(repeating: " ", count: width + 4)
       guard name.count <= width else { return ["  " + name] + lines.map { indent + $0 } }
-      return ["  " + name + String(repeating: " ", count: width - name.count + 2) + (lines.first ?? "")]
+      guard let first = lines.first else { return ["  " + name] }
+      return ["  " + name + String(repeating: " ", count: width - name.count + 2) + first]
         + lines.dropFirst().map { indent + $0 }
     }
   }

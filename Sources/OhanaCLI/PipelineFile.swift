@@ -59,7 +59,7 @@ struct PipelineFile: Decodable {
       let near = NearMiss.best(for: key.stringValue, among: Keys.allCases.map(\.rawValue)).map { "did you mean \($0)? " } ?? ""
       throw OhanaError(
         .usage, "unknown-key", field: key.stringValue, "a pipeline file has no such key",
-        fix: near + "there are inputs, output, options, stages")
+        fix: near + "there are inputs, output, options, stages; 'ohana help pipeline' explains the file")
     }
     let container = try decoder.container(keyedBy: Keys.self)
     inputs = try container.decodeIfPresent([String].self, forKey: .inputs)
@@ -85,9 +85,11 @@ struct PipelineFile: Decodable {
         throw OhanaError(
           .usage, "bad-pipeline", at: .init(path, line: fault?.line, byte: fault?.byte),
           "a pipeline file is a JSON5 object, and here \(fault?.expected ?? "something in it is not JSON5")",
-          fix: "write { inputs: [\"FILE\"], stages: [\"STAGE ARGS\"] }, or leave out -f to read this file's records")
+          fix:
+            "write { inputs: [\"FILE\"], stages: [\"STAGE ARGS\"] }, or leave out -f to read this file's records; 'ohana help pipeline' explains the file"
+        )
       }
-      throw OhanaError(.usage, "bad-pipeline", at: .init(path), explain(error), fix: "see 'ohana help run'")
+      throw OhanaError(.usage, "bad-pipeline", at: .init(path), explain(error), fix: "'ohana help pipeline' explains the file")
     }
   }
 

@@ -104,7 +104,7 @@ extension RunOption {
       $0.output = $1
     },
     .init("--to", "FORMAT", .output, "Output format: ndjson, csv, tsv. Default: by the output's name, else the first input's format.") {
-      $0.options.to = try choice("--to", $1)
+      $0.options.to = try choice("--to", $1, among: [.ndjson, .csv, .tsv])
     },
     .init("--compress", "gz|none", .output, "Overrides what the output's name says.") {
       $0.options.compression = try choice("--compress", $1)
@@ -216,9 +216,11 @@ extension RunOption {
     OhanaError(.usage, "bad-value", "\(option) '\(value)' is not \(expected)")
   }
 
-  private static func choice<Choice: RawRepresentable<String> & CaseIterable>(_ option: String, _ value: FilePath) throws -> Choice {
-    if let choice = Choice(rawValue: text(value).lowercased()) { return choice }
-    let known = Choice.allCases.map(\.rawValue)
+  private static func choice<Choice: RawRepresentable<String> & CaseIterable & Equatable>(
+    _ option: String, _ value: FilePath, among choices: [Choice] = Array(Choice.allCases)
+  ) throws -> Choice {
+    if let choice = Choice(rawValue: text(value).lowercased()), choices.contains(choice) { return choice }
+    let known = choices.map(\.rawValue)
     let near = NearMiss.best(for: text(value), among: known).map { "did you mean \($0)? " } ?? ""
     throw OhanaError(.usage, "bad-value", "\(option) cannot be '\(value)'", fix: "\(near)there are \(known.joined(separator: ", "))")
   }

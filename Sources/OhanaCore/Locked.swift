@@ -4,10 +4,10 @@
 /// that it reports every guarded access as a race.
 package final class Locked<Value>: @unchecked Sendable {  // because the value is touched under the mutex only
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private var value: Value
+  private var guarded: Value
 
   package init(_ value: sending Value) {
-    self.value = value
+    guarded = value
     mutex = .allocate(capacity: 1)
     let status = pthread_mutex_init(mutex, nil)
     precondition(status == 0, "a mutex cannot be made")
@@ -21,6 +21,14 @@ package final class Locked<Value>: @unchecked Sendable {  // because the value i
   package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    return try body(&value)
+    return try body(&guarded)
+  }
+}
+
+extension Locked where Value: Sendable {
+  /// A copy of it; to change what is there by what is there, use ``withLock(_:)``.
+  package var value: Value {
+    get { withLock { $0 } }
+    set { withLock { $0 = newValue } }
   }
 }

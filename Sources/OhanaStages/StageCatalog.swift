@@ -45,6 +45,14 @@ public enum StageCatalog {
     /// Chains in braces are among its words.
     public var takesBraces: Bool { if case .braces = positionals { true } else { false } }
 
+    /// Plain words are among its arguments.
+    package var takesPositionals: Bool {
+      switch positionals {
+      case .none, .braces: false
+      default: true
+      }
+    }
+
     /// How many of `words`, the line's words that are no options, are the stage's own and no inputs.
     public func positionalCount(_ words: [String], _ options: [String]) -> Int {
       switch positionals {

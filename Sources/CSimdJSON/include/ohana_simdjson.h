@@ -35,6 +35,13 @@ void ohana_json_indexer_destroy(ohana_json_indexer *indexer);
 ohana_json_status ohana_json_index(
     ohana_json_indexer *indexer, const uint8_t *text, size_t length, uint32_t **indexes, size_t *count);
 
+/// Number of line feeds in a text.
+static inline size_t ohana_count_line_feeds(const uint8_t *text, size_t length) {
+  size_t count = 0;
+  for (size_t at = 0; at < length; ++at) count += text[at] == '\n';
+  return count;
+}
+
 /// Name of the kernel chosen for this processor: `icelake`, `haswell`, `arm64` …
 const char *ohana_json_kernel(void);
 

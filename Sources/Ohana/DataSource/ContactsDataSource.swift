@@ -260,8 +260,9 @@ public final class ContactsDataSource: Sendable {
     request.stages = unwrapped(postProcessors)
     request.sink = sink
     request.options = options
+    // Contacts without a field of some type are no slip of the pen.
     if case .names(let names) = options.optional {
-      request.options.optional = .names(names.union(optionalNames(of: postProcessors).map(\.whole)))
+      request.options.optional = .names(names.union(optionalNames(of: postProcessors).map(\.whole) + [Array("fields".utf8)]))
     }
     request.onInput = { [weak self] event in self?.handle(event, number) }
     request.onSpill = { [weak self] bytes in self?.onSpill.fire(bytes) }

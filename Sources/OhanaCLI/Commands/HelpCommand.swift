@@ -16,6 +16,8 @@ enum HelpCommand {
       Terminal.print(HelpText.exitPage)
     } else if topic == "keys" {
       Terminal.print(HelpText.keysPage)
+    } else if topic == "pipeline" {
+      Terminal.print(HelpText.pipelinePage)
     } else if topic == "functions" {
       Terminal.print(HelpText.functionsPage)
     } else if topic == "man" {

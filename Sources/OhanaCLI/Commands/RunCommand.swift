@@ -27,6 +27,12 @@ enum RunCommand {
         inputs.append(word)
       }
     }
+    if let stage = inputs.dropFirst().first(where: { StageCatalog.entry(named: $0.text) != nil && $0.withCString { access($0, F_OK) } != 0 }
+    ) {
+      throw OhanaError(
+        .io, "not-found", at: .init(stage), "cannot open: no such file or folder",
+        fix: "if the stage '\(stage)' is meant, put 'then' in front of it")
+    }
     if !inputs.isEmpty { parser.request.inputs = inputs }
     return parser.request
   }
@@ -61,7 +67,7 @@ enum StageCommand {
     var parser = RunOptionParser()
     var stageWords: [String] = []
     var positionals: [FilePath] = []
-    var inputs: [FilePath] = []
+    var rest: [FilePath] = []
     while let word = words.take() {
       if word == "{", entry.takesBraces {
         stageWords.append(word.text)
@@ -71,23 +77,25 @@ enum StageCommand {
           stageWords.append(word.text)
         }
       } else if word == "--" {
-        inputs += words.takeRest()
+        rest = words.takeRest()
       } else if word == "then" {
         throw OhanaError(
           .usage, "misplaced-then", "'then' chains stages behind 'ohana run'", fix: "ohana run INPUT… then \(entry.help.name) … then …")
       } else if word.isOption, let option = entry.help.options.first(where: { $0.name == word.optionParts.name }) {
         stageWords.append(word.text)
         if option.value != nil, word.optionParts.value == nil, let value = words.take() { stageWords.append(value.text) }
-      } else if word.isOption {
+      } else if word.isOption, !(entry.takesPositionals && positionals.isEmpty && word.looksLikeExpression) {
         try parser.take(word, from: &words, otherNames: entry.help.options.map(\.name))
       } else {
         positionals.append(word)
       }
     }
     // The stage's own arguments come before the inputs.
-    let own = entry.positionalCount(positionals.map(\.text), stageWords)
-    stageWords += positionals.prefix(own).map(\.text)
-    parser.request.inputs = Array(positionals.dropFirst(own)) + inputs
+    var own = entry.positionalCount(positionals.map(\.text), stageWords)
+    if own == 0 { own = entry.positionalCount((positionals + rest).map(\.text), stageWords) }
+    positionals += rest
+    stageWords += (positionals.prefix(own).contains(where: \.isOption) ? ["--"] : []) + positionals.prefix(own).map(\.text)
+    parser.request.inputs = Array(positionals.dropFirst(own))
     parser.request.stages = [try entry.parse(stageWords)]
     if parser.request.inputs.isEmpty, parser.request.filesFrom == nil, let last = positionals.last {
       throw OhanaError(

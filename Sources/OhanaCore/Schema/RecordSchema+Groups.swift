@@ -31,6 +31,7 @@ extension RecordSchema {
       branch.bindings[field.name.whole] = .slot(field.slot)
     }
     branch.sourceFields = other.sourceFields
+    branch.demands = other.demands
     return branch
   }
 

@@ -33,6 +33,8 @@ public struct RecordSchema: Sendable {
   public var needsMembers = false
   /// The stages so far look into the text of records of NDJSON, for members that no slot stands for.
   package var needsText = false
+  /// What only the records can tell whether it is there, beside ``SourceField/mustExist``.
+  package var demands: [FieldDemand] = []
   /// Names that a slot stands for, that are gone, or that may be missing (`--optional`).
   package var knownNames: Set<[UInt8]> {
     let names = Set(bindings.keys)
@@ -56,7 +58,8 @@ public struct RecordSchema: Sendable {
   private var extractions: [PathExtraction] = []
   /// Set by a `keep`: names not in the layout are gone.
   var isClosed = false
-  var currentStage = ""
+  /// Name of the stage being bound, within a group that of the group's stage.
+  package var currentStage = ""
 
   /// Names that may be absent from the whole input (`--optional`).
   public enum OptionalFields: Sendable, Equatable {
@@ -308,7 +311,7 @@ public struct RecordSchema: Sendable {
     return slot
   }
 
-  private func isOptional(_ name: [UInt8]) -> Bool {
+  func isOptional(_ name: [UInt8]) -> Bool {
     switch optional {
     case .all: true
     case .names(let names): names.contains(name)
@@ -347,7 +350,7 @@ public struct RecordSchema: Sendable {
     return slot
   }
 
-  private func unknownField(_ name: FieldName, among names: [[UInt8]]) -> OhanaError {
+  func unknownField(_ name: FieldName, among names: [[UInt8]]) -> OhanaError {
     OhanaError(
       .usage, "unknown-field", field: name.description, "\(currentStage): no input has a field of this name",
       fix: Self.suggestion(for: name.whole, among: names) + ", or --optional \(name) where it may be missing")

@@ -40,6 +40,10 @@ public struct CSVHeader: Sendable, Equatable {
     var dialect = dialect
     var start = 0
     if head.count >= 3, head.base[0] == 0xef, head.base[1] == 0xbb, head.base[2] == 0xbf { start = 3 }
+    // Spreadsheets name the delimiter in a line of its own.
+    if dialect.delimiter == nil, dialect.header == .firstRecord, let named = Self.separatorLine(head, start) {
+      (dialect.delimiter, start) = (named.delimiter, named.end)
+    }
     if dialect.lineEnd == nil { dialect.lineEnd = lineEnd(of: head, from: start, dialect) }
     if dialect.delimiter == nil {
       dialect.delimiter = CSVSniffer.delimiter(of: head.base, from: start, to: head.count, isEnd: isEnd, dialect: dialect)
@@ -150,6 +154,16 @@ public struct CSVHeader: Sendable, Equatable {
       batch.recycle(limit: 1 << 20)
     }
     widen(by: width)
+  }
+
+  /// A first line of `sep=C` and nothing else: its delimiter, and where the line behind it begins.
+  private static func separatorLine(_ head: ByteBuffer, _ start: Int) -> (delimiter: UInt8, end: Int)? {
+    guard head.count >= start + 6, head.bytes[start..<start + 4].elementsEqual("sep=".utf8) else { return nil }
+    let delimiter = head.base[start + 4]
+    var end = start + 5
+    if head.base[end] == UInt8(ascii: "\r") { end += 1 }
+    if end < head.count, head.base[end] == UInt8(ascii: "\n") { end += 1 } else if end == start + 5 { return nil }
+    return (delimiter, end)
   }
 
   private mutating func setColumns(_ names: [[UInt8]]) {

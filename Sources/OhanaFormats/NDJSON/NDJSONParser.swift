@@ -1,5 +1,4 @@
 public import OhanaCore
-internal import Synchronization
 
 /// Finds records and the plan's fields in batches that an ``NDJSONFramer`` filled: the parallel half of the NDJSON reader.
 ///
@@ -21,9 +20,8 @@ public final class NDJSONParser: RowStage, Checkpointable {
   }
 
   private let plan: NDJSONPlan
-  private let shared: Mutex<Shared>
-  /// Names collected for suggestions.
-  private static let maxKeyNames = 4_096
+  private let shared: Locked<Shared>
+  private static let maxKeyNames = RecordSchema.maxNotedNames
   private static let maxKeyNameLength = 256
 
   /// - Parameters:
@@ -32,7 +30,7 @@ public final class NDJSONParser: RowStage, Checkpointable {
   ///   - maxRecordBytes: longer records are rejected, line end not counted; the same as the framer's.
   public init(fields: [RecordSchema.SourceField], wantsMembers: Bool = false, maxRecordBytes: Int = 64 << 20) {
     plan = NDJSONPlan(fields: fields, wantsMembers: wantsMembers, maxRecordBytes: maxRecordBytes)
-    shared = Mutex(Shared(foundFields: Array(repeating: false, count: fields.count)))
+    shared = Locked(Shared(foundFields: Array(repeating: false, count: fields.count)))
   }
 
   public func process(_ batch: RecordBatch) throws -> StageTally {

@@ -1,5 +1,4 @@
 public import OhanaCore
-internal import Synchronization
 
 /// Writes the selected records of a batch as NDJSON, one line feed behind each: the parallel half of the NDJSON writer.
 ///
@@ -31,7 +30,7 @@ public final class NDJSONRenderer: RecordRenderer {
   private let layout: RecordLayout
   private let source: Source
   private let members: NDJSONMemberWriter?
-  private let pool = Mutex<[NDJSONSplicer]>([])
+  private let pool = Locked<[NDJSONSplicer]>([])
 
   /// - Throws: ``OhanaError`` (`usage`, `name-conflict`) where `unflattens` would make one name a value and an object.
   /// - Precondition: columns come with an explicit layout, options too.

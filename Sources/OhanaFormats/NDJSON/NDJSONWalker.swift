@@ -206,12 +206,10 @@ final class NDJSONWalker: @unchecked Sendable {  // because the parser's pool gi
     switch ohana_json_index(indexer, text, length, &found, &indexCount) {
     case OHANA_JSON_OK: break
     case OHANA_JSON_EMPTY:
-      var at = start
-      while at < end {
-        batch.blankLines += 1
-        line += 1
-        at += lengthOfLine(base + at, end - at) + 1
-      }
+      guard length > 0 else { return true }
+      let lines = ohana_count_line_feeds(text, length) + (text[length - 1] == 0x0a ? 0 : 1)
+      batch.blankLines += lines
+      line += lines
       return true
     default: return false
     }

@@ -28,6 +28,22 @@ struct ContactFieldPlaces: Sendable {
     unbound = UnboundColumns(of: types, &schema)
   }
 
+  /// Demands that the input have a field of one of `types` somewhere.
+  ///
+  /// - Parameter others: slots that do as well.
+  func require(_ types: [ContactFieldType], or others: [Int] = [], in schema: inout RecordSchema) throws {
+    let type = types[0].rawValue
+    let slots = columns.filter { types.contains($0.type) }.map(\.slot) + [types.contains(.address) ? addresses : list].compactMap(\.self)
+    let names = types.count > 1 ? "\(types.map(\.rawValue).joined(separator: ", ")), numbered or not" : "\(type), \(type)_2 …"
+    let parts = types.contains(.address) ? ", street, city and so on, nor the list 'addresses'" : ", nor the list 'fields'"
+    try schema.require(anyOf: slots + others, type: type, places: "a column \(names)\(parts)") { name in
+      types.contains { type in
+        name.starts(with: type.rawValue.utf8) && UnboundColumns.number(in: name[...], of: type) != nil
+          || type == .address && name.starts(with: "address.".utf8)
+      }
+    }
+  }
+
   static let listName = FieldName(whole: Array("fields".utf8))
 
   /// `phone`, `phone_2` … `phone_9`, and higher numbers where the inputs have such columns or a stage or `--optional` has named them; of an

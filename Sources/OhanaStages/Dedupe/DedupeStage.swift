@@ -74,7 +74,7 @@ public struct DedupeStage: PlannedStage {
     summary: "keep one record per key",
     text: """
       A KEY is FIELD[:KIND] or an expression; with several, all have to be equal. Kinds: exact (default: the decoded text), fold (case, \
-      diacritics and width do not count), email, email/provider (dots and +tags of gmail do not count either), name. A record with a blank in \
+      diacritics and width do not count), email, email/provider (dots and +tags of gmail do not count either), name, phone or phone/REGION (E.164 of possible numbers); 'ohana help keys' explains them. A record with a blank in \
       its key equals no other and always stays. The survivor stays at its place in the input.
       """,
     options: [

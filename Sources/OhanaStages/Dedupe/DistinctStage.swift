@@ -59,6 +59,7 @@ public struct DistinctStage: PlannedStage {
     case .record(let ignored):
       let content = try RecordContent(&schema)
       let maker = RecordFingerprintMaker(content, ignoring: Set(ignored.map(\.whole)), seed: context.settings.fingerprintSeed)
+      for name in ignored { try schema.require(anywhere: name) { maker.hasMet(name.whole) } }
       return [.row(maker), keeper]
     case .keys(let keys):
       var binding = KeyBinding()

@@ -5,17 +5,20 @@ internal import OhanaCore
 ///
 /// The order of keys and of tags does not count, null members and empty lists count as absent, numbers as they are spelled, strings by
 /// their text, and elements of other lists in their order. The sum of strong hashes stands for a set of members, at any depth.
-final class RecordFingerprintMaker: RowStage {
+final class RecordFingerprintMaker: RowStage, Checkpointable {
   private let content: RecordContent
   private let ignored: Set<[UInt8]>
   private let seed: UInt64
   private let pool = ScratchPool { ContentScratch() }
+  /// Names to be ignored that some record had.
+  private let met = Locked<Set<[UInt8]>>([])
 
   private final class ContentScratch: @unchecked Sendable {  // because it is lent to one piece of work at a time
     let key = ByteBuffer()
     let text = ByteBuffer()
     let nested = ByteBuffer()
     var levels: [ContentLevel] = []
+    var met: Set<[UInt8]> = []
   }
 
   /// - Parameter ignored: names of members that do not count, at any depth.
@@ -35,13 +38,29 @@ final class RecordFingerprintMaker: RowStage {
       content.forEachMember(record, of: batch, scratch: scratch.key) { name, value in add(name, value, to: &sum, batch, scratch) }
       batch.fingerprints[index] = sum.isNone ? Fingerprint(high: 0, low: 1) : sum
     }
+    if !scratch.met.isEmpty { met.withLock { $0.formUnion(scratch.met) } }
     return StageTally()
+  }
+
+  /// Some record so far had a member of this name, one of those to be ignored.
+  func hasMet(_ name: [UInt8]) -> Bool { met.withLock { $0.contains(name) } }
+
+  func save(to writer: CheckpointWriter) throws {
+    let names = met.withLock { $0.sorted { $0.lexicographicallyPrecedes($1) } }
+    try writer.put(names.count)
+    for name in names { try writer.put(name) }
+  }
+
+  func restore(from reader: CheckpointReader) throws {
+    var names: Set<[UInt8]> = []
+    for _ in 0..<(try reader.count(ignored.count)) { names.insert(try reader.bytes()) }
+    met.withLock { $0 = names }
   }
 
   private func add(
     _ name: UnsafeBufferPointer<UInt8>, _ value: FieldSpan, to sum: inout Fingerprint, _ batch: RecordBatch, _ scratch: ContentScratch
   ) {
-    guard counts(name, value, UnsafePointer(batch.arena.base)) else { return }
+    guard counts(name, value, UnsafePointer(batch.arena.base), scratch) else { return }
     // The name's hash first: `name` may lie in the scratch that a nested value uses.
     let nameHash = fingerprint(of: name.baseAddress, count: name.count, seed: seed)
     let valueHash = hash(value, areTags: Self.isTags(name), batch, scratch)
@@ -49,10 +68,19 @@ final class RecordFingerprintMaker: RowStage {
   }
 
   /// Whether a member is part of a record's content.
-  private func counts(_ name: UnsafeBufferPointer<UInt8>, _ value: FieldSpan, _ arena: UnsafePointer<UInt8>) -> Bool {
+  private func counts(
+    _ name: UnsafeBufferPointer<UInt8>, _ value: FieldSpan, _ arena: UnsafePointer<UInt8>, _ scratch: ContentScratch
+  ) -> Bool {
+    if !ignored.isEmpty {
+      let name = Array(name)
+      if ignored.contains(name) {
+        scratch.met.insert(name)
+        return false
+      }
+    }
     if value.kind.rawValue <= ValueKind.null.rawValue { return false }
     if value.kind.rawValue >= ValueKind.array.rawValue, value.isEmptyValue(in: arena) { return false }
-    return ignored.isEmpty || !ignored.contains(Array(name))
+    return true
   }
 
   private static func isTags(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -93,7 +121,7 @@ final class RecordFingerprintMaker: RowStage {
       var childAreTags = false
       if scratch.levels[top].isObject, let member = scratch.levels[top].members.next() {
         let name = member.key(in: arena, scratch: scratch.nested)
-        guard counts(name, member.value, arena) else { continue }
+        guard counts(name, member.value, arena, scratch) else { continue }
         scratch.levels[top].nameHash = fingerprint(of: name.baseAddress, count: name.count, seed: seed)
         childAreTags = Self.isTags(name)
         child = member.value

@@ -25,6 +25,9 @@ public struct RenameStage: PlannedStage {
     var pairs: [(old: FieldName, new: FieldName)] = []
     for word in arguments.positionals {
       for item in try ArgumentList.split(word, what: "rename") {
+        guard item.contains("=") else {
+          throw arguments.problem("bad-assignment", "'\(item)' has no '='", fix: "write OLD=NEW, the name that the field has first")
+        }
         let (old, new) = try ArgumentList.assignment(item, what: "rename")
         let name = FieldName(whole: try ArgumentList.field(new, what: "rename").whole)
         if pairs.contains(where: { $0.old == old }) {

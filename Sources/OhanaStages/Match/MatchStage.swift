@@ -88,6 +88,7 @@ public struct MatchStage: PlannedStage {
     if slots.isEmpty, places?.list == nil, places?.columns.isEmpty ?? true {
       throw OhanaError(.usage, "nothing-to-match", "match: there is neither full_name nor a field by type", fix: "name fields with --in")
     }
+    if names == nil { try places?.require(ContactFieldType.listed, or: slots, in: &schema) }
     var target: MatchStep.Target?
     if isScored {
       target = MatchStep.Target(slot: try score.map { try schema.slot(writing: $0) } ?? schema.newSlot(), isField: score != nil)

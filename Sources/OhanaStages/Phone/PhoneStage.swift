@@ -7,9 +7,10 @@ public struct PhoneStage: PlannedStage {
     summary: "write phone numbers in standard formats",
     text: """
       Reads every phone, in the columns phone, phone_2 … and in the list 'fields', and writes each format next to it: phone.e164 beside the column phone, \
-      and as a member of that name in the list's entry. The value itself stays, unless --replace is given. What cannot be read as a number is left \
-      alone; whether the number exists is not checked. A number without a country code needs --region. Numbers that cannot be read, or are too short or \
-      too long for their region, count as invalid.
+      and as a member of that name in the list's entry. The value itself stays, unless --replace is given. A number without a country code \
+      needs --region. What cannot be read as a number, or is too short or too long for its region, or of use only within its area, counts as \
+      invalid: it gets no format, and keeps its own text under --replace. Whether a number is in use is not checked. The text is that of the \
+      function phone_e164, of 'normalize' and of the KEY kind phone.
       """,
     options: [
       .init("--region", "REGION", "where numbers without a country code are from, as two letters: US, DE"),
@@ -82,6 +83,7 @@ public struct PhoneStage: PlannedStage {
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     var columns: [PhoneStep.Column] = []
     let places = ContactFieldPlaces(of: [.phone], &schema)
+    try places.require([.phone], in: &schema)
     for column in places.columns {
       let changesValue = replaces || invalid == .drop
       if changesValue { _ = try schema.slot(rewritingIfPresent: FieldName(whole: column.name)) }

@@ -66,13 +66,20 @@ struct PhoneStep: RowStage {
 
   private func write(_ format: PhoneFormat, _ text: UnsafeBufferPointer<UInt8>, _ scratch: Scratch) -> Bool {
     scratch.number.removeAll()
-    return PhoneNumbers.append(format, of: text, region: region, possibleOnly: false, to: scratch.number, scratch: scratch.text)
+    return PhoneNumbers.append(format, of: text, region: region, possibleOnly: true, to: scratch.number, scratch: scratch.text)
+  }
+
+  private func clear(_ slot: Int, _ record: Int, _ batch: RecordBatch) {
+    batch.overlay(slot, of: record, offset: 0, length: 0, kind: isColumnar ? .null : .missing, inPlace: true)
   }
 
   private func format(_ column: Column, _ record: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
     guard let first = text(of: batch.field(column.slot, of: record), batch, scratch) else { return }
-    if !isValid(first, record, batch, scratch), !keepsInvalid {
-      return batch.overlay(column.slot, of: record, offset: 0, length: 0, kind: isColumnar ? .null : .missing, inPlace: true)
+    if !isValid(first, record, batch, scratch) {
+      // Formats that were there already are not this number's.
+      for target in column.targets where batch.field(target, of: record).isPresent { clear(target, record, batch) }
+      if !keepsInvalid { clear(column.slot, record, batch) }
+      return
     }
     for (index, format) in formats.enumerated() {
       // Anew each time: the arena may have moved.
@@ -110,7 +117,7 @@ struct PhoneStep: RowStage {
         let base = UnsafePointer(batch.arena.base)
         out.append(base + copied, count: start - copied)
         copied = start
-        if try writeEntry(entry, text, base, batch, scratch) {
+        if writeEntry(entry, isInvalid ? nil : text, base, scratch) {
           copied = entry.span.jsonEnd
           hasChanged = true
         }
@@ -131,25 +138,27 @@ struct PhoneStep: RowStage {
     return base[comma] == UInt8(ascii: ",") ? JSONScanner.skipWhitespace(base, comma + 1) : offset
   }
 
-  /// Appends the entry with its numbers. Returns false, with nothing appended, where it has none.
+  /// Appends the entry with its numbers. Returns false, with nothing appended, where it stays as it is.
+  ///
+  /// - Parameter text: of a possible number; nil for others, which have no formats.
   private func writeEntry(
-    _ entry: ListedFields.Entry, _ text: UnsafeBufferPointer<UInt8>, _ base: UnsafePointer<UInt8>, _ batch: RecordBatch, _ scratch: Scratch
-  ) throws -> Bool {
+    _ entry: ListedFields.Entry, _ text: UnsafeBufferPointer<UInt8>?, _ base: UnsafePointer<UInt8>, _ scratch: Scratch
+  ) -> Bool {
     let out = scratch.list
     if replaces {
-      guard write(formats[0], text, scratch), !scratch.number.bytes.elementsEqual(text) else { return false }
+      guard let text, write(formats[0], text, scratch), !scratch.number.bytes.elementsEqual(text) else { return false }
       let (start, end) = (entry.value.jsonStart, entry.value.jsonEnd)
       out.append(base + entry.span.jsonStart, count: start - entry.span.jsonStart)
       JSONEscaping.appendQuoted(scratch.number.bytes, to: out)
       out.append(base + end, count: entry.span.jsonEnd - end)
       return true
     }
-    guard write(formats[0], text, scratch) else { return false }
+    guard text != nil || hasFormats(entry, base, scratch) else { return false }
     var end = entry.span.jsonEnd - 1  // the brace
     while base[end - 1] <= 0x20 { end -= 1 }
     appendMembers(of: entry, upTo: end, base, scratch)
     for format in formats {
-      guard write(format, text, scratch) else { continue }
+      guard let text, write(format, text, scratch) else { continue }
       out.append(",\"phone.")
       out.append(string: format.rawValue)
       out.append("\":")
@@ -159,6 +168,16 @@ struct PhoneStep: RowStage {
     return true
   }
 
+  private func hasFormats(_ entry: ListedFields.Entry, _ base: UnsafePointer<UInt8>, _ scratch: Scratch) -> Bool {
+    var members = JSONMembers(of: entry.span, in: base)
+    while let member = members.next() { if isFormat(member.key(in: base, scratch: scratch.keys)) { return true } }
+    return false
+  }
+
+  private func isFormat(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+    formats.contains { key.elementsEqual("phone.\($0.rawValue)".utf8) }
+  }
+
   /// Appends the entry up to its closing brace, less the members that are written anew.
   private func appendMembers(of entry: ListedFields.Entry, upTo end: Int, _ base: UnsafePointer<UInt8>, _ scratch: Scratch) {
     let out = scratch.list
@@ -166,7 +185,7 @@ struct PhoneStep: RowStage {
     var copied = entry.span.jsonStart
     while let member = members.next() {
       let key = member.key(in: base, scratch: scratch.keys)
-      guard formats.contains(where: { key.elementsEqual("phone.\($0.rawValue)".utf8) }) else { continue }
+      guard isFormat(key) else { continue }
       // Not the first one, which a phone's type or value is in front of, or is behind: take the comma in front.
       var before = member.keyOffset - 1
       while before > copied, base[before - 1] <= 0x20 { before -= 1 }

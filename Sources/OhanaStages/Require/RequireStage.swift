@@ -69,6 +69,7 @@ public struct RequireStage: PlannedStage {
     var slots: [Int] = []
     for name in names { slots.append(try schema.slot(reading: name)) }
     let places = ContactFieldPlaces(of: types, &schema)
+    for type in types { try places.require([type], in: &schema) }
     let tags = self.tags.isEmpty ? nil : try TagTest(self.tags, &schema)
     return [.row(RequireStep(slots: slots, types: types, places: places, tags: tags, isStrict: isStrict))]
   }

@@ -46,6 +46,7 @@ public struct SplitStage: PlannedStage {
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     let places = ContactFieldPlaces(of: keepsOthers ? [type] : [type] + ContactFieldType.listed.filter { $0 != type }, &schema)
+    try places.require([type], in: &schema)
     let columns = places.columns.filter { $0.type == type }
     let list = try schema.slot(rewritingIfPresent: ContactFieldPlaces.listName)
     let target = columns.isEmpty ? nil : try schema.slot(writing: FieldName(whole: Array(type.rawValue.utf8)))

@@ -36,6 +36,7 @@ public struct CountFieldsStage: PlannedStage {
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     let places = ContactFieldPlaces(of: ContactFieldType.listed, &schema)
+    try places.require(ContactFieldType.listed, in: &schema)
     var slots: [Int] = []
     for name in ["fields", "phones", "emails", "has_mobile"] {
       slots.append(try schema.slot(writing: FieldName(whole: Array("stats.\(name)".utf8))))

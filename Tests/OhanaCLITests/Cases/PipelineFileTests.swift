@@ -49,10 +49,23 @@ import Testing
     ToolCase(
       "something behind it", with("{inputs: ['a.ndjson'], /* , */ stages: [],} {"), ["run", "-f", "p.json"], status: 2,
       says: ["p.json:1:45: ", "something follows the closing }"]),
-    ToolCase("a wrong kind", with("{inputs:7}"), ["run", "-f", "p.json"], status: 2, says: ["p.json: inputs"]),
+    ToolCase(
+      "a wrong kind", with("{inputs:7}"), ["run", "-f", "p.json"], status: 2,
+      says: ["p.json: inputs", "'ohana help pipeline' explains the file"]),
     ToolCase("no such file", data, ["run", "-f", "q.json"], status: 4, says: ["q.json"]),
     ToolCase("no inputs anywhere", with("{stages:['limit 1']}"), ["run", "-f", "p.json"], status: 2, says: ["no input"]),
     ToolCase("-f without a file", data, ["run", "-f"], status: 2, says: ["-f"]),
   ]
   @Test("do what is written", arguments: cases) func given(_ c: ToolCase) throws { try c.check() }
+
+  @Test("the example of its help page is one") func helped() throws {
+    let folder = try Workdir()
+    let page = try folder.run(["help", "pipeline"]).text
+    let example = try #require(page.range(of: #"(?s)\n\{\n.*?\n\}\n"#, options: .regularExpression).map { page[$0] })
+    try folder.write("p.json", String(example))
+    try folder.write("exports/a.ndjson.gz", "{\"last\":\"b\",\"first\":\"x\",\"email\":\"\\\\N\",\"city\":\"Oslo\"}\n")
+    let result = try folder.run(["run", "-f", "p.json", "-o", "o.csv"])
+    #expect(result.status == 0, "\(result.err)")
+    #expect(try folder.text("o.csv").hasPrefix("last,first,email,city\nb,x,"))
+  }
 }

@@ -47,6 +47,10 @@ struct InputManager: Sendable {
   ///
   /// - Throws: `badInput` for formats nobody can read here, `usage` where inputs of different formats are mixed.
   func probe(_ items: [InputItem], options: RunOptions) throws -> [ProbedInput] {
+    if options.header != nil, options.hasHeader {
+      throw OhanaError(
+        .usage, "unused-option", "--header names the columns of files that have no header", fix: "add --no-header, or leave it out")
+    }
     var inputs: [ProbedInput] = []
     for item in items {
       var input = try probe(item.path, given: item.stream, options: options)

@@ -12,12 +12,14 @@ struct ListReader: Sendable {
   ///     whatever its name; where it has not the name asked for, it may have no header at all, and its first line counts as a value too.
   ///     nil: the only column.
   /// - Throws: `usage` if the list has no such column, `badInput` for the first record that cannot be read.
-  func read(_ path: FilePath, fields: [FieldName]?, _ body: (RecordBatch) throws -> Void) throws {
+  /// - Returns: how many records, or values, there were.
+  func read(_ path: FilePath, fields: [FieldName]?, _ body: (RecordBatch) throws -> Void) throws -> Int {
     // The list's dialect is its own: what was said of the inputs says nothing of it.
     var own = RunOptions()
     own.maxRecord = options.maxRecord
     own.useZlib = options.useZlib
     let input = try inputs.probe(path, options: own)
+    if input.isEmpty { return 0 }
     let names = try names(fields, of: input)
     var schema = RecordSchema(columns: input.header?.columns, optional: .names([]))
     schema.beginStage("the list \(path)")
@@ -37,9 +39,11 @@ struct ListReader: Sendable {
       parser = CSVParser(fields: schema.sourceFields, slotCount: schema.slotCount, marksVerbatim: false)
     }
     let batch = RecordBatch()
+    var values = 0
     if let columns = input.header?.columns, columns.count == 1, fields?.first?.whole != columns[0] {
       batch.slotCount = schema.slotCount
       try body(Self.onlyValue(columns[0], in: batch, slot: schema.sourceFields[0].slot))
+      values = 1
     }
     var line = 0
     var count = 0
@@ -61,6 +65,7 @@ struct ListReader: Sendable {
     if count > 0, let found = foundFields?(), let missing = zip(names, found).first(where: { !$0.1 })?.0 {
       throw OhanaError(.usage, "unknown-field", at: .init(path), field: missing.description, "no record of the list has this field")
     }
+    return values + count
   }
 
   /// A batch of one record of one value.

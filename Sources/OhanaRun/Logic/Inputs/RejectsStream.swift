@@ -27,6 +27,7 @@ final class RejectsStream: ByteStream, @unchecked Sendable {  // because one pie
   private let batch = RecordBatch()
   private let text = ByteBuffer()
   private var taken = 0
+  /// Lines in front of the batch.
   private var line = 0
   private static let fields = ["raw", "raw_base64", "format", "columns", "dialect.delimiter", "dialect.quote", "dialect.escape"]
   private enum Slot { static let raw = 0, base64 = 1, format = 2, columns = 3, delimiter = 4, quote = 5, escape = 6 }
@@ -54,6 +55,7 @@ final class RejectsStream: ByteStream, @unchecked Sendable {  // because one pie
     while taken == text.count {
       text.removeAll()
       taken = 0
+      line += batch.lineCount
       guard try Self.fill(batch, framer, parser, path: path) else { return 0 }
       try append()
     }
@@ -103,7 +105,8 @@ final class RejectsStream: ByteStream, @unchecked Sendable {  // because one pie
     for record in 0..<batch.recordCount {
       guard try Self.kind(of: record, batch, path: path) == kind else {
         throw OhanaError(
-          .badInput, "mixed-rejects", at: .init(path), "the rejects come from inputs of different formats, dialects or headers",
+          .badInput, "mixed-rejects", at: .init(path, line: line + record + 1),
+          "the rejects come from inputs of different formats, dialects or headers",
           fix: "feed them back one source at a time")
       }
       let raw = batch.field(Slot.raw, of: record)
@@ -114,7 +117,8 @@ final class RejectsStream: ByteStream, @unchecked Sendable {  // because one pie
         data.withUnsafeBytes { text.append($0.bindMemory(to: UInt8.self)) }
       } else {
         throw OhanaError(
-          .badInput, "no-raw", at: .init(path), "a record was too long to be kept when it was rejected", fix: "read it from its source")
+          .badInput, "no-raw", at: .init(path, line: line + record + 1), "a record was too long to be kept when it was rejected",
+          fix: "take this line out, and read the record from its source")
       }
       text.append(0x0a)
     }

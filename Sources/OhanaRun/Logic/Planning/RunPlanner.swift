@@ -20,6 +20,8 @@ struct RunPlan: Sendable {
   /// NDJSON only: which of the schema's source fields were found, and the keys there were.
   var found: (@Sendable () -> (fields: [Bool], names: [[UInt8]]))?
   var collector: CSVColumnCollector?
+  /// Lists that stages have read and found empty.
+  var emptyLists: [FilePath] = []
 }
 
 /// What a plan is made of.
@@ -37,6 +39,8 @@ struct RunDraft: Sendable {
   var onlyColumns = false
   /// Files that stages have read beside the inputs.
   let lists = Locked<[FilePath]>([])
+  /// Those of them without a record.
+  let emptyLists = Locked<[FilePath]>([])
 }
 
 /// Turns a request into a plan. Holds nothing; what it opens belongs to the plan.
@@ -79,17 +83,21 @@ struct RunPlanner: Sendable {
     let sideCollectors = Mutex<[CSVColumnCollector]>([])
     let binder = StageBinder(
       spill: spill, pool: scheduler, settings: settings,
-      openOutput: { path, schema, stage in
+      openOutput: { path, schema, _ in
         if onlyColumns { return [] }
         let side = try SinkPlan(beside: mainSink, at: path)
         let collector = writers.sideCollector(side, layout: schema.layout)
         if let collector { sideCollectors.withLock { $0.append(collector) } }
         return try writers.steps(
-          side, schema: schema, role: request.stages[stage].text.hasPrefix("tee") ? .tee : .duplicates, collector: collector)
+          side, schema: schema, role: schema.currentStage == TeeStage.help.name ? .tee : .duplicates, collector: collector)
       },
       readList: { path, fields, body in
         draft.lists.withLock { $0.append(path) }
-        try ListReader(inputs: inputs, options: options).read(path, fields: fields, body)
+        let count = try ListReader(inputs: inputs, options: options).read(path, fields: fields, body)
+        draft.emptyLists.withLock { lists in
+          lists.removeAll { $0 == path }
+          if count == 0 { lists.append(path) }
+        }
       })
     let stages = try binder.bind(fused, to: &schema)
     let layout = schema.layout
@@ -177,7 +185,8 @@ struct RunPlanner: Sendable {
     return RunPlan(
       inputs: probed, stages: stages, schema: schema, memory: memory, threads: threads,
       pipeline: Pipeline(source: source, steps: steps, slotCount: schema.slotCount, inputCount: probed.count), ledger: ledger, sink: sink,
-      sinkStep: steps.count - 1, outputs: outputs, found: found, collector: collector)
+      sinkStep: steps.count - 1, outputs: outputs, found: found, collector: collector,
+      emptyLists: draft.emptyLists.withLock { $0 })
   }
 
   /// How many stages there are up to the last that may stop reading: none where there is none, or only behind a breaker.

@@ -25,13 +25,13 @@ struct WriterPlanner: Sendable {
     if sink.place == .sink {
       guard let receiver else { preconditionFailure("a sink was planned, and there is none") }
       let renderer = try NDJSONRenderer(
-        layout: schema.layout, source: source == .csv ? .columns : .ndjson, options: try ndjsonOptions(schema.layout, isLast: isLast))
+        layout: schema.layout, source: source == .csv ? .columns : .ndjson, options: try ndjsonOptions(schema, isLast: isLast))
       return [.row(renderer), .ordered(SinkStage(receiver))]
     }
     switch sink.format {
     case .ndjson:
       let renderer = try NDJSONRenderer(
-        layout: schema.layout, source: source == .csv ? .columns : .ndjson, options: try ndjsonOptions(schema.layout, isLast: isLast))
+        layout: schema.layout, source: source == .csv ? .columns : .ndjson, options: try ndjsonOptions(schema, isLast: isLast))
       return [.row(renderer), .ordered(OutputStage(try outputs.open(sink, role: role, header: { [] }), isLast: isLast))]
     case .csv:
       if !isLast, collector == nil, source == .ndjson, schema.layout.followsSource {
@@ -67,12 +67,13 @@ struct WriterPlanner: Sendable {
     return writing
   }
 
-  private func ndjsonOptions(_ layout: RecordLayout, isLast: Bool) throws -> NDJSONRenderer.Options {
+  private func ndjsonOptions(_ schema: RecordSchema, isLast: Bool) throws -> NDJSONRenderer.Options {
     guard isLast else { return NDJSONRenderer.Options() }
     let rendering = NDJSONRenderer.Options(unflattens: options.unflatten, lists: Set(options.lists))
-    if layout.followsSource, rendering != NDJSONRenderer.Options() {
+    if schema.layout.followsSource, rendering != NDJSONRenderer.Options() {
       throw OhanaError(.usage, "needs-columns", "--unflatten and --lists are for records made of columns: CSV input, or behind 'keep'")
     }
+    for name in options.lists { try schema.requireOutput(FieldName(whole: name), option: "--lists") }
     return rendering
   }
 

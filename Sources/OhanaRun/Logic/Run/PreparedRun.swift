@@ -34,9 +34,9 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
     return fault
   }
 
-  /// Inputs whose names mislead, and those that held nothing, where all were read.
+  /// Inputs whose names mislead, empty lists, and inputs that held nothing, where all were read.
   func notes(_ books: RunBooks) -> [String] {
-    let misnamed = plan.inputs.misnamedNote.map { [$0] } ?? []
+    let misnamed = (plan.inputs.misnamedNote.map { [$0] } ?? []) + plan.emptyLists.map { "\($0): there is no record in this list" }
     if books.stoppedEarly { return misnamed }
     return misnamed
       + zip(books.inputs, plan.inputs).compactMap { book, input in
@@ -69,6 +69,14 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
           .usage, "unknown-field", field: field.name.description, "no record of the input has this field",
           fix: RecordSchema.suggestion(for: field.name.whole, among: found.names) + ", or --optional \(field.name) where it may be missing")
       }
+      let slots = Set(zip(plan.schema.sourceFields, found.fields).lazy.filter(\.1).map(\.0.slot))
+      if let demand = plan.schema.demands.first(where: { !$0.isMet(slots, found.names) }) { throw demand.problem(found.names) }
+    }
+    // Rows without a cell are blank lines, which nobody reads back.
+    if plan.sink.format == .csv, plan.sink.place != .nowhere, books.written > 0, plan.writesNoColumn {
+      throw OhanaError(
+        .badInput, "no-columns", "the records to be written have no field, and CSV cannot hold such records",
+        fix: "name columns with --columns, or write NDJSON")
     }
     let options = request.options
     if let least = options.minRecords, books.written < least {
@@ -85,6 +93,14 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
           fix: "nothing is published")
       }
     }
+  }
+}
+
+extension RunPlan {
+  /// What is written as CSV is known, and has no column.
+  fileprivate var writesNoColumn: Bool {
+    if let collector { return collector.table.columns.names.isEmpty }
+    return !schema.layout.followsSource && schema.layout.entries.isEmpty
   }
 }
 
