@@ -55,13 +55,16 @@ struct ConsoleRun: Sendable {
   private static func see(to interruption: RunState.Interruption, _ session: RunSession) {
     let status = 128 + interruption.signal
     let end: @Sendable () -> Void = {
+      // Names are being changed: that is quickly done, and nothing half done is left to be seen.
+      if session.store.state.phase == .committing, interruption.count == 1 { return }
       session.abandon()
       Terminal.error(interrupted(session.store.state))
       _exit(status)
     }
     if interruption.count > 1 { return end() }
-    // A checkpoint may take its time.
-    let patience = session.store.state.isLeaving ? 10_000 : 300
+    // A checkpoint may take its time. Behind the last record there is none to be taken.
+    let state = session.store.state
+    let patience = state.isLeaving && state.phase == .running ? 10_000 : 300
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(patience), execute: end)
   }
 
@@ -75,7 +78,8 @@ struct ConsoleRun: Sendable {
   }
 
   private static func message(_ state: RunState) -> String {
-    state.hasLeft
+    if state.phase == .committing { return "ohana: interrupted while outputs got their names; the next run to this output finishes that" }
+    return state.hasLeft
       ? "ohana: interrupted; nothing is published, and --resume goes on from record \(Quantity.grouped(state.kept?.checkpoint?.records ?? 0))"
       : "ohana: interrupted; nothing is published and everything temporary is gone"
   }

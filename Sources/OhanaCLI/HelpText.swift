@@ -81,7 +81,7 @@ enum HelpText {
       name: "resume", usage: "ohana resume OUTPUT", summary: "Go on with a run that was ended before it had published OUTPUT.",
       text: """
         The same command once more, with --resume, in the folder where it was given. Runs that write a file take a checkpoint every 30 seconds, \
-        and at SIGTERM where --resume was given or there is one already. What a checkpoint holds is not read again; a run that was killed \
+        and with --resume when everything is read, and at SIGTERM or SIGHUP where --resume was given or there is one already. What a checkpoint holds is not read again; a run that was killed \
         before the first begins anew. Inputs, options and versions have to be the same, threads and memory may differ.
         """, options: [], takesRunOptions: false,
       examples: [("ohana resume clean.ndjson.gz", "Go on where the machine was switched off.")]),
@@ -171,7 +171,7 @@ enum HelpText {
       6        the books do not balance; nothing is published
       7        another run holds the output
       8        a guard failed: --min-records, --max-drop, a refused selection
-      130/143  interrupted; everything temporary is gone, but what --resume goes on from after SIGTERM
+      129/130/143  interrupted; everything temporary is gone, but what --resume goes on from after SIGTERM or SIGHUP
     """
 
   static let pipelinePage = """

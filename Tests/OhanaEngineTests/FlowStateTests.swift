@@ -28,6 +28,9 @@ private struct Simulation {
   /// What the source had given, and what had gone through, at each rest.
   var rests: [(made: Int, delivered: Int)] = []
   var declined = 0
+  var restsAtEnd = false
+  /// Whether anything was finished before the last rest.
+  var finishedBeforeRest = false
 
   mutating func random(below limit: Int) -> Int {
     seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -37,7 +40,8 @@ private struct Simulation {
   /// - Parameter failAt: after this many events the run fails.
   mutating func run(failAt: Int? = nil) throws {
     var flow = FlowState(
-      nodes: nodes.map { if case .row = $0 { .row } else { .ordered } }, batches: batches)
+      nodes: nodes.map { if case .row = $0 { .row } else { .ordered } }, batches: batches, restsAtEnd: restsAtEnd)
+    var hasFinished = false
     seen = Array(repeating: [], count: nodes.count)
     var value = Array(repeating: -1, count: batches)
     var inUse = Set<Int>()
@@ -64,11 +68,13 @@ private struct Simulation {
           pending.append(action)
         case .finish:
           #expect(inUse.isEmpty, "what went before is delivered before a node is finished")
+          hasFinished = true
           pending.append(action)
         case .recycle: pending.append(action)
         case .rest:
           #expect(inUse.isEmpty, "no batch is under way at rest")
           rests.append((made, delivered.count))
+          finishedBeforeRest = hasFinished
           pending.append(action)
         case .declineRest: declined += 1
         }
@@ -191,6 +197,18 @@ private struct Simulation {
     #expect(!simulation.rests.isEmpty)
     for rest in simulation.rests { #expect(rest.made == rest.delivered, "what was read before a rest has gone through") }
     #expect(simulation.declined > 0, "behind the end of the source there is no rest")
+  }
+
+  @Test("there is a rest behind the last batch of the source and before anything is finished, where it is wanted", arguments: 0..<80)
+  func restsAtEnd(seed: Int) throws {
+    var simulation = Simulation(
+      nodes: [.row, .ordered(.init(consumes: seed % 2 == 0, tail: seed % 2 == 0 ? 5 : 0)), .row, .ordered(.init())],
+      sourceBatches: seed, batches: 1 + seed % 5, seed: UInt64(seed), pausesEvery: seed % 3 == 0 ? 5 + seed % 7 : nil, restsAtEnd: true)
+    try simulation.run()
+    #expect(simulation.isComplete == 1)
+    #expect(simulation.seen[1] == Array(0..<seed))
+    #expect(simulation.rests.last?.made == seed && !simulation.finishedBeforeRest)
+    if seed % 3 != 0 { #expect(simulation.rests.count == 1) }
   }
 
   @Test("a rest and an early stop, or a failure, do not lock up", arguments: 0..<60)

@@ -67,12 +67,16 @@ struct FlowState: Sendable {
   private var isComplete = false
   private enum Pause { case none, wanted, resting }
   private var pause = Pause.none
+  /// When the source has nothing more, everything comes to rest once before anything is finished.
+  private var restsAtEnd: Bool
   /// Nodes before this one were stopped early.
   private var stoppedBefore = 0
   /// What the last events asked for.
   private var actions: [Action] = []
 
-  init(nodes kinds: [NodeKind], batches: Int) {
+  /// - Parameter restsAtEnd: there is an ``Action/rest`` at the end of the source, as if ``requestPause()`` had been called just before it.
+  init(nodes kinds: [NodeKind], batches: Int, restsAtEnd: Bool = false) {
+    self.restsAtEnd = restsAtEnd
     precondition(batches > 0 && !kinds.isEmpty, "a pipeline needs a node and a batch")
     nodes = kinds.map { Node(kind: $0) }
     free = Array((0..<batches).reversed())
@@ -106,7 +110,10 @@ struct FlowState: Sendable {
     guard hasMore else {
       free.append(batch)
       // On its way to a rest the source is at its end, but has not ended: it is asked once more afterwards.
-      if isWanted, pause == .none {
+      if isWanted, restsAtEnd {
+        restsAtEnd = false
+        pause = .wanted
+      } else if isWanted, pause == .none {
         producer = .none
         nodes[0].inputEnd = produced
       }

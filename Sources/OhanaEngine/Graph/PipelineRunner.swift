@@ -40,6 +40,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
   private let slotCount: Int
   private let scheduler: WorkScheduler
   private let onBatch: @Sendable (RecordBatch) -> Void
+  private let onEnd: (@Sendable () -> Void)?
   private let trace: (any FlowTrace)?
   /// Something may stop reading early: then each batch keeps a trail of what was dropped where, so that the books can end at a record.
   private let keepsTrail: Bool
@@ -52,10 +53,12 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
   ///   - batchBytes: arena bytes of a batch that are kept when it is recycled.
   ///   - counts: those of an earlier run that this one goes on with.
   ///   - trace: is told what each step did with each batch.
+  ///   - onEnd: called at rest, once, when the source has nothing more and before anything is finished, unless the run stops early: see
+  ///     ``pause(_:)``. ``proceed()`` or ``cancel(_:)`` has to follow.
   ///   - onBatch: called for each batch whose records count, when its work is done; from any thread, in no order.
   public init(
     _ pipeline: Pipeline, batchCount: Int, batchBytes: Int, scheduler: WorkScheduler, counts: FlowCounts? = nil,
-    trace: (any FlowTrace)? = nil, onBatch: @escaping @Sendable (RecordBatch) -> Void = { _ in }
+    trace: (any FlowTrace)? = nil, onEnd: (@Sendable () -> Void)? = nil, onBatch: @escaping @Sendable (RecordBatch) -> Void = { _ in }
   ) {
     source = pipeline.source
     steps = pipeline.steps
@@ -64,6 +67,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     self.batchBytes = batchBytes
     self.scheduler = scheduler
     self.onBatch = onBatch
+    self.onEnd = onEnd
     self.trace = trace
     keepsTrail = pipeline.steps.contains { $0.stopsReading && $0.stage != nil }
     var nodes: [Node] = []
@@ -81,7 +85,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     self.nodes = nodes
     batches = (0..<batchCount).map { _ in RecordBatch() }
     let kinds = nodes.map { node -> FlowState.NodeKind in if case .row = node { .row } else { .ordered } }
-    let flow = FlowState(nodes: kinds, batches: batchCount)
+    let flow = FlowState(nodes: kinds, batches: batchCount, restsAtEnd: onEnd != nil)
     maxActions = flow.maxActions
     var counts = counts ?? FlowCounts(steps: pipeline.steps.count)
     let queues = nodes.map { node -> FlowCounts.Queue in
@@ -191,7 +195,8 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
         defer { state.atRest = nil }
         return state.atRest
       }
-      scheduler.submit { atRest?(action == .rest) }
+      // Somebody who asked meanwhile comes to the rest at the end as well.
+      scheduler.submit { [onEnd] in if let atRest { atRest(action == .rest) } else if action == .rest { onEnd?() } }
     case .complete:
       let (completion, result) = state.withLock { state in
         let result: Result<FlowCounts, any Error> = state.failure.map { .failure($0) } ?? .success(state.counts)

@@ -31,14 +31,14 @@ import Testing
 
   /// Runs `ohana`, and sends it a signal at a moment, if it is not done before.
   private func run(
-    _ workdir: Workdir, _ job: Job, _ extra: [String] = [], kill: (signal: Int32, at: Moment)? = nil
+    _ workdir: Workdir, _ job: Job, _ extra: [String] = [], kill: (signal: Int32, at: Moment)? = nil, every interval: String = "0.05"
   ) throws -> (status: Int32, err: String) {
     let process = Process()
     process.executableURL = Tool.url
     process.currentDirectoryURL = workdir.url
     process.arguments = ["run", "in-1.ndjson.gz", "in-2.ndjson.gz", "--overwrite"] + job.options + extra + job.stages
     process.environment = ProcessInfo.processInfo.environment.merging([
-      "TMPDIR": workdir.path("tmp"), "OHANA_CHECKPOINT_SECONDS": "0.05",
+      "TMPDIR": workdir.path("tmp"), "OHANA_CHECKPOINT_SECONDS": interval,
     ]) { $1 }
     let errors = Pipe()
     process.standardError = errors
@@ -67,11 +67,11 @@ import Testing
   /// A run with `--resume` that got the signal after its first checkpoint and before its end, whatever the machine does meanwhile:
   /// one that was done first is tried again. `prepare` is called before each.
   private func runEnded(
-    by signal: Int32, _ workdir: Workdir, _ job: Job, prepare: () throws -> Void = {}
+    by signal: Int32, _ workdir: Workdir, _ job: Job, every interval: String = "0.05", prepare: () throws -> Void = {}
   ) throws -> (status: Int32, err: String) {
     for _ in 0..<50 {
       try prepare()
-      let ended = try run(workdir, job, ["--resume"], kill: (signal, .checkpoint(1)))
+      let ended = try run(workdir, job, ["--resume"], kill: (signal, .checkpoint(1)), every: interval)
       if ended.status != 0 { return ended }
     }
     Issue.record("each run was done before its signal")
@@ -137,6 +137,37 @@ import Testing
     #expect(workdir.isTemporaryEmpty)
     let again = try workdir.run(["resume", "out-{n}.ndjson.gz"])
     #expect(again.status == 2 && again.err.contains("no run to this output was ended"))
+  }
+
+  @Test("what a run has read is kept by SIGTERM and SIGHUP while it is given out again and the outputs are finished", arguments: jobs)
+  func terminatedBehindTheEnd(job: Job) throws {
+    let workdir = try makeWorkdir()
+    #expect(try run(workdir, job).status == 0)
+    let wanted = try outputs(workdir)
+    // The only checkpoint is the one behind the last record.
+    for (signal, status) in [(SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)] {
+      let killed = try runEnded(by: signal, workdir, job, every: "100000") { for name in wanted.keys { try workdir.write(name, "old\n") } }
+      #expect(killed.status == status && killed.err.contains("--resume goes on from record 25,000"), "\(killed.err)")
+      for name in wanted.keys { #expect(try workdir.text(name) == "old\n", "\(name)") }
+      let resumed = try run(workdir, job, ["--resume"])
+      #expect(resumed.status == 0 && resumed.err.contains("goes on with the run before, from record 25,000"), "\(resumed.err)")
+      #expect(try outputs(workdir) == wanted)
+      #expect(workdir.isTemporaryEmpty)
+    }
+  }
+
+  @Test("a SIGHUP that is ignored when the run begins is no reason to end it") func ignoresHangup() throws {
+    let workdir = try Workdir()
+    try workdir.write("a.ndjson", "{\"id\":1}\n")
+    // The reader of the pipe lets the run go on behind the signal.
+    let script = """
+      mkfifo p; trap '' HUP; $OHANA convert p -o out.ndjson -q & run=$!
+      exec 3>p; until [ -n "$(ls -A | grep ohana-lock)" ]; do :; done
+      kill -HUP $run; cat a.ndjson >&3; exec 3>&-; wait $run
+      """
+    let result = try workdir.run([], shell: script)
+    #expect(result.status == 0, "\(result.err)")
+    #expect(try workdir.text("out.ndjson") == "{\"id\":1}\n")
   }
 
   @Test("SIGINT leaves nothing, checkpoint or not") func interrupted() throws {

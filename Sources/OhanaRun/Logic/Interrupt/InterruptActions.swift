@@ -2,9 +2,9 @@ internal import OhanaCore
 
 /// What signals ask of a run.
 public enum InterruptActions {
-  /// SIGINT or SIGTERM: the run is to end.
+  /// SIGINT, SIGTERM or SIGHUP: the run is to end.
   public struct Interrupt: RunUpdater {
-    /// Its number: SIGINT or SIGTERM.
+    /// Its number: SIGINT, SIGTERM or SIGHUP.
     public let signal: Int32
     /// - Parameter signal: its number.
     public init(signal: Int32) { self.signal = signal }
@@ -15,8 +15,9 @@ public enum InterruptActions {
         return
       }
       state.interruption = RunState.Interruption(signal: signal)
-      // SIGTERM is for a run that somebody wants to go on with, if it can be.
-      guard signal == SIGTERM, state.phase == .running, state.checkpoints.interval != nil else { return }
+      // All but SIGINT are for a run that somebody wants to go on with, if it can be. Behind the last record there is no new checkpoint,
+      // but one to keep.
+      guard signal != SIGINT, (.running ... .finishing).contains(state.phase), state.checkpoints.interval != nil else { return }
       state.isLeaving = state.isToResume || state.kept?.checkpoint != nil
     }
   }

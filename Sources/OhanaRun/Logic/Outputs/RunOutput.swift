@@ -19,6 +19,8 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
   private var hasHeader = false
   private var writtenHeader: [UInt8] = []
   private var place: Place
+  /// What was written before its rows got their full width: a checkpoint may refer to it.
+  private var replaced: OutputTarget?
   private var isFinished = false
 
   init(_ sink: SinkPlan, role: Role, file: OutputFile, header: @escaping @Sendable () throws -> [UInt8]) {
@@ -112,7 +114,7 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
   /// Of all files made so far, finished or not.
   var openTargets: [OutputTarget] {
     switch place {
-    case .file(let file): [file.target]
+    case .file(let file): [file.target] + (replaced.map { [$0] } ?? [])
     case .chunks(let chunks): chunks.allTargets
     }
   }
@@ -162,14 +164,14 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
       file.discard()
       throw error
     }
-    replace(with: file)
+    replace(with: file, old)
     isFinished = false
     try await finish()
   }
 
-  /// Puts another file in the place of the finished one, which is thrown away.
-  func replace(with file: OutputFile) {
-    discard()
+  /// Puts another file in the place of the finished one, which stays as long as the run may have to be gone on with.
+  private func replace(with file: OutputFile, _ old: OutputFile) {
+    replaced = old.target
     place = .file(file)
   }
 
@@ -183,6 +185,7 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
   }
 
   func discard() {
+    replaced?.discard()
     switch place {
     case .file(let file): file.discard()
     case .chunks(let chunks): chunks.discard()

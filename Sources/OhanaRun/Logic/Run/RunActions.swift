@@ -110,10 +110,13 @@ extension RunContext {
     let began = dependencies.clock()
     run?.trace?.name(plan)
     let meter = ProgressMeter(began: began, records: state.kept?.checkpoint?.records ?? 0) { [store] in store.post($0) }
+    let turns = Locked<PipelineRunner?>(nil)
+    defer { turns.withLock { $0 = nil } }
     let runner = PipelineRunner(
       plan.pipeline, batchCount: plan.memory.batchCount, batchBytes: plan.memory.batchBytes, scheduler: scheduler,
-      counts: run?.counts, trace: run?.trace
+      counts: run?.counts, trace: run?.trace, onEnd: run.flatMap { atEnd($0, turns) }
     ) { meter.add($0) }
+    turns.withLock { $0 = runner }
     meter.watch { [weak runner] in runner.flatMap { plan.limiting($0.counts) } }
     let reserve = plan.stages.first?.memory.reserve
     let listener = store.listen { [store] old, new in
@@ -132,15 +135,32 @@ extension RunContext {
     return try await runner.run()
   }
 
-  /// Brings the flow to rest, takes a checkpoint if it came to that, and goes on. A checkpoint that fails leaves the one before in force.
+  /// Brings the flow to rest, takes a checkpoint if it came to that, and goes on.
   private static func checkpoint(_ run: PreparedRun, _ runner: PipelineRunner, _ store: RunStore) {
-    let goOn: @Sendable () -> Void = { if store.state.isLeaving { runner.cancel(Self.interrupted) } else { runner.proceed() } }
-    runner.pause { rests in
-      guard rests else { return goOn() }
-      Task {
-        try? await store.perform(CheckpointActions.Take(run: run, counts: runner.counts))
-        goOn()
-      }
+    runner.pause { rests in if rests { takeCheckpoint(run, runner, store) } else { goOn(runner, store) } }
+  }
+
+  /// At rest. A checkpoint that fails leaves the one before in force.
+  private static func takeCheckpoint(_ run: PreparedRun, _ runner: PipelineRunner, _ store: RunStore) {
+    Task {
+      try? await store.perform(CheckpointActions.Take(run: run, counts: runner.counts))
+      goOn(runner, store)
+    }
+  }
+
+  private static func goOn(_ runner: PipelineRunner, _ store: RunStore) {
+    if store.state.isLeaving { runner.cancel(Self.interrupted) } else { runner.proceed() }
+  }
+
+  /// What happens when everything is read and nothing streams out yet, the last moment for a checkpoint: one is taken where somebody means to
+  /// go on with the run, or it has gone on for so long that there is one already. nil where none can be taken.
+  private func atEnd(_ run: PreparedRun, _ runner: Locked<PipelineRunner?>) -> (@Sendable () -> Void)? {
+    guard run.mayCheckpoint else { return nil }
+    return { [store] in
+      guard let runner = runner.withLock({ $0 }) else { return }
+      let state = store.state
+      guard state.isToResume || state.kept?.checkpoint != nil else { return Self.goOn(runner, store) }
+      Self.takeCheckpoint(run, runner, store)
     }
   }
 

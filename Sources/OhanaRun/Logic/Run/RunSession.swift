@@ -78,7 +78,9 @@ public final class RunSession: Sendable {
 
   /// Takes away all that is temporary while the run still goes on: for a process that is about to end.
   public func abandon() {
-    if store.state.hasLeft { desk.keepsState = true }
+    let state = store.state
+    // The next run finishes what has begun to appear.
+    if state.hasLeft || state.phase == .committing { desk.keepsState = true }
     desk.close()
   }
 
