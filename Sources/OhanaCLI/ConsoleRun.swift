@@ -32,6 +32,7 @@ struct ConsoleRun: Sendable {
       }
     let shownNotes = Locked(0)
     let isQuiet = request.options.quiet
+    let output = request.output
     session.store.listen { old, new in
       // What is known before the first record is told before it: the run may not come to its end.
       if old.phase < .running, new.phase == .running, !isQuiet {
@@ -42,7 +43,7 @@ struct ConsoleRun: Sendable {
       if shows, new.phase < .published, new.progress != old.progress, new.progress.seconds > 0.5 {
         if Terminal.writesJSON { Terminal.error(Self.progress(new)) } else { ProgressLine.draw(Self.progress(new)) }
       }
-      if let interruption = new.interruption, interruption != old.interruption { Self.see(to: interruption, session) }
+      if let interruption = new.interruption, interruption != old.interruption { Self.see(to: interruption, session, output) }
     }
     let state = await session.run()
     if shows, !Terminal.writesJSON { ProgressLine.clear() }
@@ -52,13 +53,13 @@ struct ConsoleRun: Sendable {
 
   /// The second signal ends the process at once. So does the first after a while, where the run cannot come to rest: it may be waiting
   /// for a pipe.
-  private static func see(to interruption: RunState.Interruption, _ session: RunSession) {
+  private static func see(to interruption: RunState.Interruption, _ session: RunSession, _ output: FilePath?) {
     let status = 128 + interruption.signal
     let end: @Sendable () -> Void = {
       // Names are being changed: that is quickly done, and nothing half done is left to be seen.
       if session.store.state.phase == .committing, interruption.count == 1 { return }
       session.abandon()
-      Terminal.error(interrupted(session.store.state))
+      Terminal.error(interrupted(session.store.state, output))
       _exit(status)
     }
     if interruption.count > 1 { return end() }
@@ -72,13 +73,16 @@ struct ConsoleRun: Sendable {
     Terminal.writesJSON ? LogText.progress(state.progress) : ProgressText.line(state.progress)
   }
 
-  private static func interrupted(_ state: RunState) -> String {
-    let message = message(state)
+  private static func interrupted(_ state: RunState, _ output: FilePath?) -> String {
+    let message = message(state, output)
     return Terminal.writesJSON ? LogText.interrupted(state, message: message) : message
   }
 
-  private static func message(_ state: RunState) -> String {
+  private static func message(_ state: RunState, _ output: FilePath?) -> String {
     if state.phase == .committing { return "ohana: interrupted while outputs got their names; the next run to this output finishes that" }
+    if output == nil || output == "-" {
+      return "ohana: interrupted; what is on standard output is not all, and everything temporary is gone"
+    }
     return state.hasLeft
       ? "ohana: interrupted; nothing is published, and --resume goes on from record \(Quantity.grouped(state.kept?.checkpoint?.records ?? 0))"
       : "ohana: interrupted; nothing is published and everything temporary is gone"
@@ -86,7 +90,11 @@ struct ConsoleRun: Sendable {
 
   /// Prints what went wrong, if anything did, and returns the exit status.
   func status(_ state: RunState) -> Int32 {
-    if state.isInterrupted { Terminal.error(Self.interrupted(state)) } else if let failure = state.failure { Terminal.report(failure) }
+    if state.isInterrupted {
+      Terminal.error(Self.interrupted(state, request.output))
+    } else if let failure = state.failure {
+      Terminal.report(failure)
+    }
     return state.exitStatus
   }
 }

@@ -15,7 +15,7 @@ extension HelpText {
   private static func options(of name: String) -> [(name: String, text: String)] {
     let run = RunOption.all.map { ($0.name, $0.help) }
     if let verb = verbs.first(where: { $0.name == name }) {
-      return verb.options.map { ($0.name, $0.text) } + (verb.takesRunOptions ? run : [])
+      return verb.options.map { ($0.name, $0.text) } + verb.runOptions.map { ($0.name, $0.help) }
     }
     guard let entry = StageCatalog.entry(named: name) else { return [] }
     return entry.help.options.map { ($0.name, $0.text) } + run

@@ -10,6 +10,11 @@ enum HelpText {
     let options: [StageHelp.Option]
     let takesRunOptions: Bool
     let examples: [(command: String, text: String)]
+    /// Prints an answer instead of records.
+    var hasOutput = true
+
+    /// Those in front of the first `then` that mean something to it.
+    var runOptions: [RunOption] { takesRunOptions ? RunOption.all.filter { hasOutput || $0.name != "--output" } : [] }
   }
 
   static let verbs: [Verb] = [
@@ -57,10 +62,10 @@ enum HelpText {
       examples: [
         ("ohana check exports/*.ndjson.gz", "Are all chunks whole and all records readable?"),
         ("ohana check --manifest clean.manifest.json", "Is the set as it was published?"),
-      ]),
+      ], hasOutput: false),
     Verb(
       name: "count", usage: "ohana count INPUT… [options]", summary: "Count records.", text: "Prints one number.", options: [],
-      takesRunOptions: true, examples: [("ohana count exports/", "How many contacts are there?")]),
+      takesRunOptions: true, examples: [("ohana count exports/", "How many contacts are there?")], hasOutput: false),
     Verb(
       name: "stats", usage: "ohana stats INPUT… [options]", summary: "Describe every field.",
       text:
@@ -124,7 +129,7 @@ enum HelpText {
     if !verb.options.isEmpty { lines += ["", "Options:"] + optionTable(verb.options) }
     if verb.takesRunOptions {
       for section in RunOption.Section.allCases {
-        let options = RunOption.all.filter { $0.section == section }
+        let options = verb.runOptions.filter { $0.section == section }
         lines += ["", section.rawValue + ":"]
         lines += table(
           options.map { option in

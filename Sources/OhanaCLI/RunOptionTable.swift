@@ -122,7 +122,10 @@ extension RunOption {
     .init("--chunk-records", "N", .output, "Begin a new output file every N records; the name needs {n}.") {
       $0.options.chunkRecords = try count("--chunk-records", $1, within: 1...Int.max)
     },
-    .init("--overwrite", nil, .output, "Replace an existing output.") { request, _ in request.options.overwrite = true },
+    .init(
+      "--overwrite", nil, .output,
+      "Replace an existing output; of a set of chunks, those that follow the last new one are removed when it appears."
+    ) { request, _ in request.options.overwrite = true },
     .init("--columns", "A,B,…", .output, "CSV output columns, instead of the union of all keys; each in the input or made by a stage.") {
       $0.options.columns = try ArgumentList.fields([text($1)], what: "--columns").map(\.whole)
     },
@@ -180,7 +183,13 @@ extension RunOption {
     .init(
       "--report", "FILE", .telling,
       "Write the books of the run to FILE: .json, .md or .html for people, .prom for Prometheus' text file collector."
-    ) { $0.options.report = $1 },
+    ) {
+      if ReportText.hasUnknownEnding($1) {
+        throw OhanaError(
+          .usage, "bad-value", "--report cannot be told its form by the name '\($1)'", fix: "end it in .json, .md, .html or .prom")
+      }
+      $0.options.report = $1
+    },
     .init(
       "--manifest", "FILE", .telling,
       "Describe the published files in FILE (records, sizes, SHA-256, plan, versions, books), which appears last; see 'ohana help check'."
@@ -197,7 +206,9 @@ extension RunOption {
     .init("--log-format", "text|json", .telling, "What goes to standard error: lines for people (default), or a JSON object a line.") {
       $0.options.logFormat = try choice("--log-format", $1)
     },
-    .init("--show-values", nil, .telling, "Let messages show values of records.") { request, _ in request.options.showValues = true },
+    .init("--show-values", nil, .telling, "Let messages show values: the beginning of rejects, the key that diff met twice.") {
+      request, _ in request.options.showValues = true
+    },
     // Meaning
     .init("--locale", "L", .meaning, "Language of collation, for example de or sv. Default: CLDR root; never the environment's.") {
       $0.options.locale = text($1)

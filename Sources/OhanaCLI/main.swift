@@ -14,6 +14,7 @@ let words = (1..<max(1, Int(CommandLine.argc))).map { index in
       }))
 }
 Descriptors.guardStandardOnes()
+if let obstacle = AddressSpace.obstacle(words) { exit(Terminal.report(obstacle)) }
 Task.detached { exit(await OhanaTool.run(words)) }
 // The main thread only waits. An `await` up here would end it instead, which debuggers and profilers do not follow.
 DispatchSemaphore(value: 0).wait()

@@ -3,7 +3,9 @@ internal import Ohana
 /// `ohana count INPUT…`
 enum CountCommand {
   static func run(_ words: inout ArgumentWords) async throws -> Int32 {
-    let run = ConsoleRun(try PlainCommand.parse(&words).request)
+    let request = try PlainCommand.parse(&words).request
+    try PlainCommand.refuseOutput(request, of: "count")
+    let run = ConsoleRun(request)
     let state = await run.execute(.count)
     let status = run.status(state)
     if status == 0 { Terminal.print(String(state.books.written)) }
@@ -15,6 +17,7 @@ enum CountCommand {
 enum CheckCommand {
   static func run(_ words: inout ArgumentWords) async throws -> Int32 {
     let request = try PlainCommand.parse(&words).request
+    try PlainCommand.refuseOutput(request, of: "check")
     if let manifest = request.options.manifest {
       if let input = request.inputs.first {
         throw OhanaError(.usage, "surplus-argument", "'\(input)' is not expected here", fix: "ohana check --manifest FILE, or check INPUT…")
@@ -39,7 +42,9 @@ enum CheckCommand {
       var parts = ["\(Quantity.grouped(whole)) record\(whole == 1 ? "" : "s")"]
       if input.rejected > 0 { parts.append("\(Quantity.grouped(input.rejected)) unreadable") }
       if input.blankLines > 0 { parts.append("\(Quantity.grouped(input.blankLines)) blank line\(input.blankLines == 1 ? "" : "s")") }
-      for (code, count) in input.warnings.sorted(by: { $0.key < $1.key }) { parts.append("\(Quantity.grouped(count)) \(code)") }
+      for (code, count) in input.warnings.sorted(by: { $0.key < $1.key }) {
+        parts.append("\(Quantity.grouped(count)) \(code)" + (input.firstWarningLines[code].map { " (first in line \($0))" } ?? ""))
+      }
       lines.append("\(input.name): " + parts.joined(separator: ", "))
       if let fault = input.fault { lines.append("  \(fault)") }
     }

@@ -136,6 +136,13 @@ enum HeadCommand {
 
 /// Verbs that take inputs and run options, and no stage.
 enum PlainCommand {
+  /// For verbs that write no records.
+  static func refuseOutput(_ request: RunRequest, of verb: String) throws {
+    guard let output = request.output else { return }
+    throw OhanaError(
+      .usage, "no-output", "\(verb) prints its answer and writes no records", fix: "leave out -o, or write 'ohana \(verb) … > \(output)'")
+  }
+
   static func parse(_ words: inout ArgumentWords, extra: [StageHelp.Option] = [], short: [String: String] = [:]) throws -> RunOptionParser {
     var parser = RunOptionParser(extra: extra)
     while let word = words.take() {

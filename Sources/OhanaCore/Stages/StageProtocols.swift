@@ -163,6 +163,8 @@ public struct StageSettings: Sendable, Equatable {
   public var threads = 1
   /// Names of the inputs, by ``RecordBatch/source``.
   public var sources: [FilePath] = []
+  /// `--show-values`: messages may hold values of records.
+  public var showsValues = false
   /// The settings of a run without options.
   public init() {}
 }

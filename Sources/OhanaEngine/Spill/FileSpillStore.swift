@@ -64,6 +64,21 @@ public final class FileSpillStore: SpillStore {
     return nil
   }
 
+  /// Whether files can be made in the folder, for a user who named it: better before the run than when something spills for the first time.
+  ///
+  /// - Throws: `io`, naming the folder.
+  public static func check(_ folder: FilePath) throws {
+    guard let status = fileStatus(folder) else {
+      throw OhanaError.system(errno, "use --temp-dir", folder, fix: "make the folder, or name another")
+    }
+    guard status.isDirectory else {
+      throw OhanaError(.io, "not-found", at: .init(folder), "cannot use --temp-dir: it is no folder", fix: "name a folder")
+    }
+    guard folder.withCString({ access($0, W_OK | X_OK) }) == 0 else {
+      throw OhanaError.system(errno, "use --temp-dir", folder, fix: "name a folder you may write to")
+    }
+  }
+
   public func makeFile() throws -> any SpillFile {
     precondition(!isClosed.withLock { $0 }, "the spill store is closed")
     if let stateFolder { return try makeNamedFile(in: stateFolder) }

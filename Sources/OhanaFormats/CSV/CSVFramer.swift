@@ -12,6 +12,7 @@ public final class CSVFramer: RecordFramer, Checkpointable, @unchecked Sendable 
   /// What every record of this input is read with.
   public let header: CSVHeader
   private let stream: any ByteStream
+  private let source: FilePath?
   private let scanner: CSVRecordScanner
   private let bytes: ohana_csv_bytes
   private let kernel: ohana_kernel
@@ -33,15 +34,18 @@ public final class CSVFramer: RecordFramer, Checkpointable, @unchecked Sendable 
   /// - Parameters:
   ///   - stream: the input's UTF-8, from its first byte on, or behind `head`.
   ///   - header: what ``CSVHeader/scan(_:dialect:source:)`` said of the same input.
+  ///   - source: the input's name, for messages.
   ///   - head: bytes that were read from `stream` before; taken over.
   ///   - batchBytes: bytes of input per batch.
   ///   - memoryLimit: bytes that a record longer than a batch may take; beyond it the input is refused with `memory`.
   public init(
-    stream: any ByteStream, header: CSVHeader, head: ByteBuffer? = nil, batchBytes: Int = 1 << 20, memoryLimit: Int = .max
+    stream: any ByteStream, header: CSVHeader, source: FilePath? = nil, head: ByteBuffer? = nil, batchBytes: Int = 1 << 20,
+    memoryLimit: Int = .max
   ) {
     precondition(batchBytes > 0, "a batch needs room for a byte")
     precondition(header.dialect.delimiter != nil, "the dialect comes from CSVHeader.scan")
     self.stream = stream
+    self.source = source
     self.header = header
     self.batchBytes = batchBytes
     self.memoryLimit = memoryLimit
@@ -224,7 +228,8 @@ public final class CSVFramer: RecordFramer, Checkpointable, @unchecked Sendable 
     }
     guard pending.count <= memoryLimit else {
       throw OhanaError(
-        .memory, "record-too-long", "a record of more than \(pending.count) bytes does not fit into the memory limit",
+        .memory, "record-too-long", at: source.map { .init($0) },
+        "a record of more than \(pending.count) bytes at byte \(position + 1) does not fit into the memory limit",
         fix: "raise --memory, or lower --max-record to reject it")
     }
     // Doubling, but never much beyond the longest record.

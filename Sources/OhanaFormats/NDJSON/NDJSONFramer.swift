@@ -12,6 +12,7 @@ public import OhanaCore
 /// `firstByte` and `inputBytesRead` are set; lines are counted by the ``NDJSONParser`` that must follow.
 public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let stream: any ByteStream
+  private let source: FilePath?
   private let batchBytes: Int
   private let maxRecordBytes: Int
   private let maxHeldBytes: Int
@@ -32,13 +33,17 @@ public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendab
   private var unfolder: NDJSONUnfolder?
 
   /// - Parameters:
+  ///   - source: the input's name, for messages.
   ///   - batchBytes: bytes of a batch, where its lines are not longer.
   ///   - maxRecordBytes: longer records are rejected (`--max-record`), line end not counted. The parser has to be told the same.
   ///   - maxHeldBytes: what memory allows for one record. A legal record over it ends the run, since another result would depend on the
   ///     memory given.
-  public init(_ stream: any ByteStream, batchBytes: Int = 1 << 20, maxRecordBytes: Int = 64 << 20, maxHeldBytes: Int = .max) {
+  public init(
+    _ stream: any ByteStream, source: FilePath? = nil, batchBytes: Int = 1 << 20, maxRecordBytes: Int = 64 << 20, maxHeldBytes: Int = .max
+  ) {
     precondition(batchBytes > 0 && maxRecordBytes > 0 && maxRecordBytes < 1 << 31, "sizes have to be positive, a record below 2 GiB")
     self.stream = stream
+    self.source = source
     self.batchBytes = batchBytes
     self.maxRecordBytes = maxRecordBytes
     self.maxHeldBytes = min(maxHeldBytes, maxRecordBytes)
@@ -47,6 +52,13 @@ public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendab
   /// - Throws: what the stream throws, once the whole lines before its fault are delivered; ``OhanaError`` (`memory`,
   ///   `record-over-memory`) for a record over `maxHeldBytes`.
   public func next(into batch: RecordBatch) throws -> Bool {
+    do { return try cut(into: batch) } catch var error as OhanaError {
+      if error.category == .memory, error.location == nil { error.location = source.map { .init($0) } }
+      throw error
+    }
+  }
+
+  private func cut(into batch: RecordBatch) throws -> Bool {
     if !hasBegun { begin() }
     if let unfolder { return try unfolder.next(into: batch) }
     let arena = batch.arena

@@ -33,6 +33,21 @@ public struct ChunkName: Sendable, Equatable {
     return FilePath(bytes: head + Array((zeros + text).utf8) + tail)
   }
 
+  /// The number of the chunk whose name is `name`, in the folder of the set; nil if it is none, or its number is written in another width.
+  package func number(of name: FilePath) -> Int? {
+    let own = path(1).lastComponent.bytes
+    // The number may stand in the name of a folder.
+    guard tail.allSatisfy({ $0 != UInt8(ascii: "/") }), name.bytes.count >= own.count else { return nil }
+    let digits = name.bytes.dropLast(tail.count).reversed().prefix(while: Self.isDigit).count
+    let end = name.bytes.count - tail.count
+    // Digits in front of the number belong to the pattern.
+    for start in (end - digits)..<end {
+      guard let number = Int(String(decoding: name.bytes[start..<end], as: UTF8.self)), number > 0 else { continue }
+      if path(number).lastComponent == name { return number }
+    }
+    return nil
+  }
+
   /// The same set without the width of its numbers.
   package var bare: FilePath { FilePath(bytes: head + Array("{n}".utf8) + tail) }
 

@@ -18,6 +18,8 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
   private var isHeadDue = false
   private var recordsInFile = 0
   private var finished: [OutputTarget] = []
+  /// Bytes of records in each chunk begun.
+  private var bytesInFiles: [Int] = []
   private var number = 0
 
   /// Chunks that are synced one by one; with more of them, all are synced at the end.
@@ -42,11 +44,35 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     self.workspace = workspace
     self.names = names
     self.begin = begin
+    if !overwrites { try checkIsNew() }
     try open()
   }
 
   /// Files finished or begun, in order.
   public var paths: [FilePath] { (0..<number).map { name.path($0 + 1) } }
+
+  /// Without `--overwrite` there must be no chunk of the set: those that this run does not replace would look like its own.
+  private func checkIsNew() throws {
+    let folder = try resolvingLinks(name.path(1)).parent
+    for other in ((try? folder.folderNames()) ?? []).sorted() where name.number(of: other) != nil {
+      throw OutputChecks.exists(name.path(1).bytes.contains(UInt8(ascii: "/")) ? name.path(1).parent.appending(other) : other)
+    }
+  }
+
+  /// Chunks of an earlier set behind the last one of this: regular files of exactly the next names, without a gap, that are no input and
+  /// no other output of the run. Asked when all is finished.
+  ///
+  /// - Throws: `usage`/`output-exists` if there is one, and nothing may be overwritten.
+  public func surplus() throws -> [PendingRemoval] {
+    var surplus: [PendingRemoval] = []
+    var next = number + 1
+    while let removal = PendingRemoval(of: name.path(next)), !checks.isKnown(name.path(next)) {
+      if !overwrites { throw OutputChecks.exists(name.path(next)) }
+      surplus.append(removal)
+      next += 1
+    }
+    return surplus
+  }
 
   /// Adds whole records.
   ///
@@ -67,6 +93,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
       bytes = UnsafeBufferPointer(rebasing: bytes[size...])
       records -= fitting
       recordsInFile += fitting
+      bytesInFiles[number - 1] += size
     }
   }
 
@@ -95,6 +122,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     try writer.put(recordsInFile)
     try writer.put(finished.count)
     for target in finished { try target.save(to: writer) }
+    for bytes in bytesInFiles { try writer.put(bytes) }
     try writer.put(isHeadDue)
     try writer.put(file != nil)
     try file?.save(to: writer)
@@ -113,6 +141,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
       if number < last { try open() }
     }
     guard number == last else { throw CheckpointReader.damaged }
+    for index in bytesInFiles.indices { bytesInFiles[index] = try reader.count() }
     isHeadDue = try reader.bool()
     if try reader.bool() {
       guard let file else { throw CheckpointReader.damaged }
@@ -123,6 +152,9 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     }
     recordsInFile = records
   }
+
+  /// Bytes of records, without what each file begins with, in each chunk begun.
+  public var byteCounts: [Int] { bytesInFiles }
 
   /// Records of each finished chunk, when all are finished.
   public var recordCounts: [Int] {
@@ -148,6 +180,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     let file = OutputFile(try OutputTarget(path, overwrites: overwrites, names: names), gzip: workspace)
     self.file = file
     recordsInFile = 0
+    bytesInFiles.append(0)
     isHeadDue = true
   }
 

@@ -29,9 +29,9 @@ public final class OutputChecks: Sendable {
 
   /// - Throws: `usage`: `output-is-input`, `output-twice` or `output-exists`.
   public func check(_ path: FilePath) throws(OhanaError) {
-    let isStandardOutput = OutputTarget.isStandardOutput(path)
-    let final = isStandardOutput ? path : try resolvingLinks(path)
-    let status = isStandardOutput ? fileStatus(STDOUT_FILENO) : fileStatus(final)
+    let final = try resolvingLinks(path)
+    let descriptor = OutputTarget.descriptor(final)
+    let status = descriptor.map { fileStatus($0) } ?? fileStatus(final)
     let place: Place
     if let status {
       if status.isCharacterDevice { return }
@@ -54,7 +54,15 @@ public final class OutputChecks: Sendable {
       throw OhanaError(
         .usage, "output-twice", at: .init(path), "two outputs are the same file, the other is \(earlier)", fix: "name another file")
     }
-    if let status, status.isRegular, !isStandardOutput, !overwrites { throw Self.exists(path) }
+    if let status, status.isRegular, descriptor == nil, !overwrites { throw Self.exists(path) }
+  }
+
+  /// Whether a file of this name is an input, or an output that was asked for.
+  func isKnown(_ path: FilePath) -> Bool {
+    guard let identity = FileIdentity(of: path) else { return false }
+    if inputs[identity] != nil { return true }
+    let name = FileIdentity(of: path.parent).map { Place.name($0, path.lastComponent) }
+    return outputs.withLock { outputs in outputs[.file(identity)] != nil || name.flatMap { outputs[$0] } != nil }
   }
 
   static func exists(_ path: FilePath) -> OhanaError {

@@ -4,7 +4,8 @@ internal import Synchronization
 /// Where one output goes, from opening to its appearance under its name.
 ///
 /// A regular file is written under a private name (mode 0600) in the folder of its target, and nobody sees it before ``publish()``
-/// renames it. Devices, FIFOs and standard output (`-`) are written in place, and publishing or discarding them does nothing.
+/// renames it. Devices, FIFOs and open descriptors (`-` is standard output, and there are `/dev/stdout`, `/dev/stderr`, `/dev/fd/N`) are
+/// written in place, and publishing or discarding them does nothing.
 /// A symbolic link is followed: what it points to is replaced.
 ///
 /// ```
@@ -14,7 +15,8 @@ internal import Synchronization
 /// Used by one piece of work at a time.
 public final class OutputTarget: Sendable {
   private enum Kind {
-    case standardOutput
+    /// Was open when the process began, and is not closed.
+    case descriptor
     case inPlace
     /// Written under a private name, to become `final` with `mode`.
     case replacing(final: FilePath, mode: mode_t)
@@ -47,14 +49,18 @@ public final class OutputTarget: Sendable {
   public init(_ path: FilePath, overwrites: Bool, names: TemporaryNames? = nil) throws(OhanaError) {
     self.path = path
     self.overwrites = overwrites
-    if Self.isStandardOutput(path) {
-      guard fcntl(STDOUT_FILENO, F_GETFD) >= 0 else { throw Self.closedOutput(path) }
-      kind = .standardOutput
-      state = Mutex(State(descriptor: STDOUT_FILENO))
+    let final = try resolvingLinks(path)
+    if let number = Self.descriptor(final) {
+      // Files of ours are closed on execution of another program, so that they cannot be taken for one that was handed in.
+      let flags = fcntl(number, F_GETFD)
+      guard flags >= 0, flags & FD_CLOEXEC == 0 else { throw Self.closedOutput(path) }
+      kind = .descriptor
+      state = Mutex(State(descriptor: number))
       return
     }
-    let final = try resolvingLinks(path)
     let existing = fileStatus(final)
+    // The private name is cut to fit; the rename at the end would fail.
+    if existing == nil, errno == ENAMETOOLONG { throw OhanaError.system(ENAMETOOLONG, "write", path) }
     if let existing, existing.isDirectory {
       throw OhanaError(.usage, "output-is-folder", at: .init(path), "the output is a folder", fix: "name a file in it")
     }
@@ -73,18 +79,32 @@ public final class OutputTarget: Sendable {
 
   deinit { discard() }
 
-  /// Whether an output of this name would be written in place: standard output, a device, a FIFO.
+  /// Whether an output of this name would be written in place: an open descriptor, a device, a FIFO.
   public static func isWrittenInPlace(_ path: FilePath) -> Bool {
-    isStandardOutput(path) || fileStatus(path).map { !$0.isRegular && !$0.isDirectory } ?? false
+    (try? resolvingLinks(path)).flatMap { descriptor($0) } != nil || fileStatus(path).map { !$0.isRegular && !$0.isDirectory } ?? false
   }
 
   /// The private name under which what was written can be read until it is published; nil where it is written in place.
   public var temporaryPath: FilePath? { state.withLock { $0.temporary } }
 
-  /// `-`, and the names the system gives to the same descriptor: renaming over those would not write to it.
-  static func isStandardOutput(_ path: FilePath) -> Bool {
-    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
+  /// The descriptor that `-` and the system's names for open ones stand for: what lies behind it may have a name, but replacing that would
+  /// not write to it.
+  static func descriptor(_ path: FilePath) -> Int32? {
+    switch path {
+    case "-", "/dev/stdout": return STDOUT_FILENO
+    case "/dev/stderr": return STDERR_FILENO
+    default: break
+    }
+    for folder in ["/dev/fd/", "/proc/self/fd/", "/proc/\(getpid())/fd/"] where path.bytes.starts(with: folder.utf8) {
+      let digits = path.bytes.dropFirst(folder.utf8.count)
+      guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+      return Int32(String(decoding: digits, as: UTF8.self))
+    }
+    return nil
   }
+
+  /// What is written can be seen at once, and ``publish()`` does nothing.
+  public var isInPlace: Bool { if case .replacing = kind { false } else { true } }
 
   /// ``publish()`` was called, with whatever success.
   public var isPublished: Bool { state.withLock { $0.stage == .published } }
@@ -129,7 +149,7 @@ public final class OutputTarget: Sendable {
       defer { state.descriptor = -1 }
       return state.descriptor
     }
-    if case .standardOutput = kind { return }
+    if case .descriptor = kind { return }
     var number: Int32 = 0
     // Pipes and devices cannot be synced; that is no fault.
     if syncs, fsync(descriptor) != 0, errno != EINVAL, errno != EROFS, errno != ENOTSUP { number = errno }
@@ -186,7 +206,7 @@ public final class OutputTarget: Sendable {
       return state.descriptor
     }
     guard let descriptor else { return }
-    if case .standardOutput = kind { return }
+    if case .descriptor = kind { return }
     if descriptor >= 0 { close(descriptor) }
     removeTemporary()
   }
@@ -298,12 +318,13 @@ public final class OutputTarget: Sendable {
   }
 
   private func failure(_ number: Int32, bytes: Int = 0) -> OhanaError {
-    if case .standardOutput = kind, number == EBADF { return Self.closedOutput(path) }
+    if case .descriptor = kind, number == EBADF { return Self.closedOutput(path) }
     return OhanaError.system(number, "write", path, bytes: bytes)
   }
 
   private static func closedOutput(_ path: FilePath) -> OhanaError {
-    OhanaError(.io, "closed-output", at: .init(path), "standard output is closed", fix: "name a file with -o")
+    if path == "-" { return OhanaError(.io, "closed-output", at: .init(path), "standard output is closed", fix: "name a file with -o") }
+    return OhanaError(.io, "closed-output", at: .init(path), "this descriptor is not open for writing", fix: "open it, or name a file")
   }
 
   /// The process's mask, looked up without changing it for other threads where the system tells.
@@ -332,10 +353,11 @@ private func umaskOfProcess() -> mode_t? {
   return nil
 }
 
-/// `path` with symbolic links of its last component followed, also to a file that does not exist.
+/// `path` with symbolic links of its last component followed, also to a file that does not exist, up to the name of an open descriptor.
 package func resolvingLinks(_ path: FilePath) throws(OhanaError) -> FilePath {
   var current = path
   for _ in 0..<40 {
+    if OutputTarget.descriptor(current) != nil { return current }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = current.withCString { name in
       buffer.withUnsafeMutableBytes { readlink(name, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count) }

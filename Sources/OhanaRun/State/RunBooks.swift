@@ -26,6 +26,8 @@ public struct RunBooks: Sendable, Equatable, Codable {
     public var blankLines = 0
     /// Faults that cost no record, by code.
     public var warnings: [String: Int] = [:]
+    /// The line, from 1, of the first of each.
+    public var firstWarningLines: [String: Int] = [:]
     /// Why reading it ended before its end.
     public var fault: String?
   }
@@ -131,6 +133,15 @@ public struct RunBooks: Sendable, Equatable, Codable {
   }
 }
 
+extension RunBooks.Input {
+  /// Faults that cost no record, as `3 short-row, first in line 17`, by code.
+  public var warningTexts: [String] {
+    warnings.sorted { $0.key < $1.key }.map { code, count in
+      "\(Quantity.grouped(count)) \(code)" + (firstWarningLines[code].map { ", first in line \($0)" } ?? "")
+    }
+  }
+}
+
 extension RunBooks {
   /// Draws the books up from what the engine counted and what the ledger saw.
   ///
@@ -189,6 +200,7 @@ extension RunBooks {
       input.rejected = seen.rejected
       input.blankLines = seen.blankLines
       input.warnings = seen.warnings
+      input.firstWarningLines = seen.firstWarningLine
       input.fault = seen.fault?.description
       let passages = index < counts.passages.count ? counts.passages[index] : []
       if !passages.isEmpty {

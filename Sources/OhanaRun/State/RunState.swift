@@ -102,6 +102,8 @@ public struct RunState: Sendable, Equatable, Codable {
   public struct Commit: Sendable, Equatable, Codable {
     /// In the order in which files appear.
     public var renames: [PendingRename]
+    /// Chunks of an earlier set that go then.
+    public var removals: [PendingRemoval] = []
     /// As they are when everything is complete.
     public var books: RunBooks
     /// As they are when everything is complete.

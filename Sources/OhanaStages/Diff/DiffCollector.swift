@@ -73,7 +73,8 @@ final class DiffCollector: OrderedStage, Checkpointable, @unchecked Sendable {  
     let place = first.source == second.source ? "" : " of \(name(first)?.description ?? "input \(first.source + 1)")"
     return OhanaError(
       .badInput, "repeated-key", at: name(second).map { OhanaError.Location($0) },
-      "record \(second.ordinal + 1) has the same key as record \(first.ordinal + 1)\(place)",
+      "record \(second.ordinal + 1) has the same key as record \(first.ordinal + 1)\(place)"
+        + (join.repeatedKey.map { ": \($0)" } ?? ""),
       fix: "choose a --by that tells records apart, or run dedupe on the input first")
   }
 }

@@ -18,6 +18,9 @@ final class DiffJoin: @unchecked Sendable {  // because it belongs to one stage,
   private var firstNew: RecordOrigin?
   /// The first record of the stream that repeats a key of its side.
   private(set) var repeated: (second: RecordOrigin, first: RecordOrigin)?
+  /// Its key as JSON, where messages may hold values.
+  private(set) var repeatedKey: String?
+  private let showsValues: Bool
 
   private let old = RecordMembers()
   private let new = RecordMembers()
@@ -27,14 +30,15 @@ final class DiffJoin: @unchecked Sendable {  // because it belongs to one stage,
   private let fingerprinter: JSONFingerprinter
   private let result = ByteBuffer()
 
-  init(_ parts: [BoundEqualityKey], _ content: RecordContent, _ payload: RecordPayload, oldSources: Range<Int>, seed: UInt64) {
+  init(_ parts: [BoundEqualityKey], _ content: RecordContent, _ payload: RecordPayload, oldSources: Range<Int>, settings: StageSettings) {
     self.parts = parts
     self.content = content
     self.payload = payload
     self.oldSources = oldSources
     packer = RecordPacker(payload)
     slotCount = (payload.slots.max() ?? -1) + 1
-    fingerprinter = JSONFingerprinter(seed: seed)
+    fingerprinter = JSONFingerprinter(seed: settings.fingerprintSeed)
+    showsValues = settings.showsValues
   }
 
   /// Takes the next item, in order of ``DiffKey``. Hands each difference that is now certain to `emit`.
@@ -54,7 +58,10 @@ final class DiffJoin: @unchecked Sendable {  // because it belongs to one stage,
       firstNew = nil
     }
     if let first = isOld ? firstOld : firstNew {
-      if repeated.map({ precedes(origin, $0.second) }) ?? true { repeated = (origin, first) }
+      if repeated.map({ precedes(origin, $0.second) }) ?? true {
+        repeated = (origin, first)
+        if showsValues { repeatedKey = keyText(of: item) }
+      }
       return
     }
     if isOld {
@@ -149,6 +156,13 @@ final class DiffJoin: @unchecked Sendable {  // because it belongs to one stage,
     let operation: DiffOperation = isOld ? .removed : .added
     (isOld ? old : new).load(SortItem.payload(item), packer, slotCount: slotCount)
     try emit(operation, DiffKey.origin(SortItem.key(item)), makeResult(operation, fields: UnsafeBufferPointer(start: nil, count: 0)))
+  }
+
+  private func keyText(of item: UnsafeRawPointer) -> String {
+    new.load(SortItem.payload(item), packer, slotCount: slotCount)
+    made.removeAll()
+    _ = appendKey(of: new)
+    return String(decoding: made.bytes, as: UTF8.self)
   }
 
   // MARK: Results

@@ -64,7 +64,7 @@ public struct DiffStage: PlannedStage {
     payload.needsBytes = content.needsBytes
     let slots = DiffSlots(&schema)
     let fingerprints = FingerprintMaker(parts, seed: context.settings.fingerprintSeed, blanks: .equalNothing)
-    let join = DiffJoin(parts, content, payload, oldSources: oldSources, seed: context.settings.fingerprintSeed)
+    let join = DiffJoin(parts, content, payload, oldSources: oldSources, settings: context.settings)
     return binding.steps + [
       .row(DiffRunMaker(fingerprints, payload)), .ordered(DiffCollector(join, slots: slots, report: report, context)),
     ]

@@ -67,6 +67,7 @@ final class LedgerStage: OrderedStage, Checkpointable {
   private let budget: RunOptions.RejectBudget
   private let readsOn: Bool
   private let onBadChunk: RunOptions.BadChunkPolicy
+  private let showsValues: Bool
   private let write: (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)?
   private let announce: (@Sendable (Int, InputEvent.Kind) -> Void)?
   /// What is to be told of faults; used by one piece of work at a time.
@@ -75,15 +76,18 @@ final class LedgerStage: OrderedStage, Checkpointable {
 
   /// - Parameters:
   ///   - readsOn: over the budget, read to the end and count (there is a file for rejects) instead of stopping at the first.
+  ///   - showsValues: the first rejects are named with the beginning of their text.
   ///   - write: gets each reject in input order.
   init(
     sources: [FilePath], budget: RunOptions.RejectBudget, readsOn: Bool, onBadChunk: RunOptions.BadChunkPolicy,
+    showsValues: Bool = false,
     write: (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)?, announce: (@Sendable (Int, InputEvent.Kind) -> Void)? = nil
   ) {
     self.sources = sources
     self.budget = budget
     self.readsOn = readsOn
     self.onBadChunk = onBadChunk
+    self.showsValues = showsValues
     self.write = write
     self.announce = announce
     news = announce.map { Locked(FaultNews($0)) }
@@ -122,7 +126,8 @@ final class LedgerStage: OrderedStage, Checkpointable {
           totals.named.append(
             OhanaError(
               .badInput, reject.reason.rawValue,
-              at: .init(source, line: batch.firstLine + reject.line + 1, byte: reject.column), reject.detail))
+              at: .init(source, line: batch.firstLine + reject.line + 1, byte: reject.column),
+              reject.detail + (showsValues ? Self.shown(reject) : "")))
         }
         if case .count(let limit) = budget, totals.rejected > limit, !readsOn { throw Self.overBudget(totals, budget: budget) }
       }
@@ -165,6 +170,19 @@ final class LedgerStage: OrderedStage, Checkpointable {
   private static func beginsAsText(_ reject: Reject, in batch: RecordBatch) -> Bool {
     guard batch.firstLine + reject.line == 0, reject.reason == .invalidJSON || reject.reason == .notAnObject else { return false }
     return reject.raw?.first.map { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") } ?? false
+  }
+
+  /// The beginning of a reject's text, on one line and of what a terminal shows.
+  private static func shown(_ reject: Reject) -> String {
+    guard let raw = reject.raw else { return "" }
+    let text = String(decoding: raw.prefix(4 * 80 + 4), as: UTF8.self).unicodeScalars
+    let printed = text.prefix(80).map { scalar -> Character in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate: " "
+      default: Character(scalar)
+      }
+    }
+    return ": '" + String(printed) + (text.count > 80 ? "…'" : "'")
   }
 
   func save(to writer: CheckpointWriter) throws { try writer.put(JSONCoding.line(totals)) }

@@ -18,7 +18,7 @@ public struct GenerateManager: Sendable {
     let gzip = GzipWorkspace(level: try CompressionLevel(run.level, codec: run.useZlib ? .zlib : .fast), pool: scheduler)
     func open(_ path: FilePath) throws -> OutputFile {
       try checks.check(path)
-      let isCompressed = run.compression.map { $0 == .gz } ?? path.hasSuffix(".gz")
+      let isCompressed = run.compression.map { $0 == .gz } ?? SinkPlan.isCompressed(path)
       return OutputFile(try OutputTarget(path, overwrites: run.overwrite), gzip: isCompressed ? gzip : nil)
     }
     let pattern = output ?? "-"

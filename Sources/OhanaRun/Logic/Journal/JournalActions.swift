@@ -82,6 +82,7 @@ public enum JournalActions {
 
     private func finish(_ commit: RunState.Commit) throws {
       for rename in commit.renames { try rename.finish() }
+      for removal in commit.removals { try removal.finish() }
       for folder in Set(commit.renames.map(\.final.parent)) { syncFolder(folder) }
     }
 

@@ -59,7 +59,7 @@ final class OutputSet: Checkpointable, Sendable {
         let text = try header()
         if !text.isEmpty { try text.withUnsafeBufferPointer { bytes throws(OhanaError) in try file.write(bytes) } }
       }
-      output = RunOutput(sink, role: role, chunks: chunks)
+      output = RunOutput(sink, role: role, chunks: chunks, header: header)
     }
     output.table = table
     state.withLock { state in
@@ -128,10 +128,18 @@ final class OutputSet: Checkpointable, Sendable {
   /// The rejects behind the others.
   private var all: [RunOutput] { state.withLock { $0.outputs + ($0.rejects.map { [$0] } ?? []) } }
 
+  /// Of a main output that is written in place; nil if it appears at the end.
+  var recordsInPlace: Int? {
+    all.first { $0.role == .main && $0.openTargets.allSatisfy { $0.isInPlace } }?.records
+  }
+
   /// What there is, when everything is finished.
   var books: [RunBooks.Output] {
-    all.map { .init(name: $0.name.description, records: $0.records, bytes: $0.bytes, role: $0.role.rawValue) }
+    all.flatMap(\.books)
   }
+
+  /// What earlier sets of chunks left behind the last ones of these. - Throws: `usage` where nothing may be overwritten.
+  func surplus() throws -> [PendingRemoval] { try all.flatMap { try $0.surplus() } }
 
   /// All files in the order in which they appear, when everything is finished. - Throws: `io` if they cannot be made durable.
   func files() throws -> [FinishedFile] { try all.flatMap { try $0.files() } }

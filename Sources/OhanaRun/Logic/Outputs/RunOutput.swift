@@ -30,10 +30,10 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
     place = .file(file)
   }
 
-  init(_ sink: SinkPlan, role: Role, chunks: ChunkedOutput) {
+  init(_ sink: SinkPlan, role: Role, chunks: ChunkedOutput, header: @escaping @Sendable () throws -> [UInt8]) {
     self.sink = sink
     self.role = role
-    header = { [] }
+    self.header = header
     place = .chunks(chunks)
   }
 
@@ -182,6 +182,22 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
     case .chunks(let chunks):
       zip(try chunks.targets(), chunks.recordCounts).map { FinishedFile(target: $0, role: role.rawValue, records: $1) }
     }
+  }
+
+  /// A row for each file, when it is finished.
+  var books: [RunBooks.Output] {
+    guard case .chunks(let chunks) = place else {
+      return [.init(name: name.description, records: records, bytes: bytes, role: role.rawValue)]
+    }
+    let head = (try? header().count) ?? 0
+    return zip(chunks.paths, zip(chunks.recordCounts, chunks.byteCounts)).map { path, counts in
+      .init(name: path.description, records: counts.0, bytes: counts.1 + head, role: role.rawValue)
+    }
+  }
+
+  /// Chunks of an earlier set behind the last one.
+  func surplus() throws -> [PendingRemoval] {
+    if case .chunks(let chunks) = place { try chunks.surplus() } else { [] }
   }
 
   func discard() {

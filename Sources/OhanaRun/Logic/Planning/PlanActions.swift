@@ -40,7 +40,7 @@ public enum PlanActions {
       if context.state.kept != nil, !folders.isEmpty { try await context.dispatch(JournalActions.AddFolders(folders: folders.sorted())) }
       var run = PreparedRun(request: draft.request, plan: plan, scheduler: scheduler, outputs: outputs, spill: spill)
       (run.journal, run.lock) = (desk.journal.withLock { $0 }, desk.locks.first { $0.output == request.output })
-      (run.table, run.trace) = (table, desk.trace.withLock { $0 })
+      (run.table, run.trace, run.began) = (table, desk.trace.withLock { $0 }, desk.began)
       if context.state.kept?.identity != nil { run.evidence = InputEvidence(draft, plan) }
       if let earlier { try run.restore(earlier, context.dependencies.checkpoints) }
       return run

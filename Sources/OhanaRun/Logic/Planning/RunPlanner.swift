@@ -73,6 +73,7 @@ struct RunPlanner: Sendable {
     settings.fingerprintSeed = draft.fingerprintSeed
     settings.threads = threads
     settings.sources = probed.map(\.path)
+    settings.showsValues = options.showValues
     let fused = StageFusion.fused(request.stages)
     let memory = MemoryPlan(
       total: options.memory, threads: threads, outputs: 1, holders: fused.map { StageBinder.weight($0.memoryClass) }.filter { $0 > 0 })
@@ -163,7 +164,7 @@ struct RunPlanner: Sendable {
     // The ledger stands behind the last stage that may stop reading, but before anything that holds records back.
     let ledger = LedgerStage(
       sources: probed.map(\.path), budget: options.maxRejects, readsOn: options.rejects != nil, onBadChunk: options.onBadChunk,
-      write: try rejectWriter(options, probed, outputs), announce: announce)
+      showsValues: options.showValues, write: try rejectWriter(options, probed, outputs), announce: announce)
     for (index, stage) in stages.enumerated() {
       if index == stopPlace { steps.append(.init(.ordered(ledger))) }
       steps += stageSteps(stage, at: index)
@@ -224,8 +225,9 @@ struct RunPlanner: Sendable {
       let stream = try input.open ?? input.spooled?.makeStream() ?? inputs.openText(input.path, options: options).stream
       let framer: any RecordFramer =
         switch input.format {
-        case .ndjson: NDJSONFramer(stream, batchBytes: batchBytes, maxRecordBytes: options.maxRecord, maxHeldBytes: heldBytes)
-        case .csv: CSVFramer(stream: stream, header: input.header!, batchBytes: batchBytes, memoryLimit: heldBytes)
+        case .ndjson:
+          NDJSONFramer(stream, source: input.path, batchBytes: batchBytes, maxRecordBytes: options.maxRecord, maxHeldBytes: heldBytes)
+        case .csv: CSVFramer(stream: stream, header: input.header!, source: input.path, batchBytes: batchBytes, memoryLimit: heldBytes)
         }
       return (framer, stream)
     }

@@ -44,7 +44,8 @@ struct SinkPlan: Sendable {
     self.format = format
     self.delimiter = options.outDelimiter ?? delimiter
     isCompressed =
-      if let compression = options.compression { compression == .gz } else { !isStandard && name!.hasSuffix(".gz") }
+      if let compression = options.compression { compression == .gz } else { !isStandard && Self.isCompressed(name!) }
+    if let name, !isStandard, options.compression == nil { try Self.refuseOtherCompression(name) }
     let hasNumber = name?.bytes.firstRange(of: Array("{n".utf8)) != nil
     if let records = options.chunkRecords {
       guard let name, !isStandard, hasNumber else {
@@ -63,7 +64,8 @@ struct SinkPlan: Sendable {
   init(beside other: SinkPlan, at path: FilePath) throws {
     place = path == "-" ? .standardOutput : .file(path)
     (format, delimiter) = try Self.format(ofOutput: path, else: other.format)
-    isCompressed = path.hasSuffix(".gz")
+    isCompressed = Self.isCompressed(path)
+    try Self.refuseOtherCompression(path)
   }
 
   /// Rejects are NDJSON, whatever their name says.
@@ -71,7 +73,8 @@ struct SinkPlan: Sendable {
     place = path == "-" ? .standardOutput : .file(path)
     format = .ndjson
     delimiter = UInt8(ascii: ",")
-    isCompressed = path.hasSuffix(".gz")
+    isCompressed = Self.isCompressed(path)
+    try Self.refuseOtherCompression(path)
   }
 
   init(nowhere format: RecordFormat) {
@@ -81,9 +84,25 @@ struct SinkPlan: Sendable {
     isCompressed = false
   }
 
+  /// Endings count in any case.
+  static func isCompressed(_ name: FilePath) -> Bool { lowercased(name).hasSuffix(".gz") || lowercased(name).hasSuffix(".gzip") }
+
+  private static func lowercased(_ name: FilePath) -> String { String(decoding: name.lastComponent.bytes, as: UTF8.self).lowercased() }
+
+  private static func refuseOtherCompression(_ name: FilePath) throws {
+    for (ending, kind) in [
+      (".bz2", "bzip2"), (".zst", "Zstandard"), (".zstd", "Zstandard"), (".xz", "xz"), (".lz4", "LZ4"), (".br", "Brotli"), (".zip", "zip"),
+      (".7z", "7-Zip"),
+    ] where lowercased(name).hasSuffix(ending) {
+      throw OhanaError(
+        .usage, "unknown-compression", at: .init(name), "there is no writer for \(kind)",
+        fix: "end the name in .gz, or write to - and compress with another tool")
+    }
+  }
+
   private static func format(ofOutput name: FilePath, else fallback: RecordFormat) throws -> (RecordFormat, UInt8) {
-    let text = String(decoding: name.lastComponent.bytes, as: UTF8.self).lowercased()
-    let bare = text.hasSuffix(".gz") ? String(text.dropLast(3)) : text
+    let text = lowercased(name)
+    let bare = text.hasSuffix(".gz") ? String(text.dropLast(3)) : text.hasSuffix(".gzip") ? String(text.dropLast(5)) : text
     for (ending, kind) in [(".vcf", "vCard"), (".ldif", "LDIF"), (".parquet", "Parquet"), (".xlsx", "Excel")] where bare.hasSuffix(ending) {
       throw OhanaError(
         .usage, "unknown-format", at: .init(name), "there is no writer for \(kind)", fix: "name a .ndjson or .csv file, or say --to")

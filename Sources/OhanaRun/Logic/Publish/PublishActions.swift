@@ -37,12 +37,23 @@ public enum PublishActions {
       let files = try run.outputs.files()
       var books = context.state.books
       books.outputs = run.outputs.books
+      books.seconds = Double(context.dependencies.clock() - run.began) / 1e9
+      let surplus = try run.outputs.surplus()
       let targets = try files.map(\.target) + manifest(files, books, context)
       let commit = RunState.Commit(
-        renames: targets.compactMap(\.pendingRename), books: books, notes: context.state.notes, fault: run.fault.map { .init($0) })
+        renames: targets.compactMap(\.pendingRename), removals: surplus, books: books,
+        notes: context.state.notes + Self.notes(surplus), fault: run.fault.map { .init($0) })
       try await context.dispatch(Committing(commit: commit))
       try OutputTarget.publish(targets)
+      for removal in surplus { try removal.finish() }
+      for folder in Set(surplus.map(\.path.parent)) { syncFolder(folder) }
       try await context.dispatch(Published(commit: commit))
+    }
+
+    private static func notes(_ surplus: [PendingRemoval]) -> [String] {
+      guard let first = surplus.first?.path.lastComponent, let last = surplus.last?.path.lastComponent else { return [] }
+      if surplus.count == 1 { return ["the set has fewer chunks than before: \(first) is removed"] }
+      return ["the set has fewer chunks than before: \(first) to \(last) are removed (\(Quantity.grouped(surplus.count)) files)"]
     }
 
     /// Writes the manifest, if there is to be one; it appears last.

@@ -15,7 +15,7 @@ enum MarkdownReport {
     }
     lines += section(
       "Inputs", ["input", "read", "written", "rejected", "dropped", "merged", "made", "blank lines"], inputRows)
-    let faults = books.inputs.compactMap(\.fault)
+    let faults = books.inputs.compactMap(\.fault) + books.inputs.flatMap { input in input.warningTexts.map { "\(input.name): \($0)" } }
     if !faults.isEmpty { lines += [""] + faults.map { "- " + escaped($0) } }
     let stageRows = books.stages.map { stage in
       [stage.text] + [stage.input, stage.made, stage.output, stage.dropped, stage.merged].map(Quantity.grouped)

@@ -2,6 +2,16 @@ public import OhanaCore
 
 /// What became of a run, in one of the forms of `--report FILE`; told by the name, JSON if it tells nothing. Pure functions of the state.
 public enum ReportText {
+  /// Endings of names, each of which means a form.
+  public static let endings = [".json", ".md", ".markdown", ".html", ".htm", ".prom"]
+
+  /// Whether the name has an ending, and it means no form.
+  public static func hasUnknownEnding(_ path: FilePath) -> Bool {
+    let name = String(decoding: path.lastComponent.bytes, as: UTF8.self).lowercased()
+    return name.dropFirst().contains(".") && !endings.contains { name.hasSuffix($0) }
+  }
+
+  /// The report in the form that the name stands for.
   public static func text(_ state: RunState, for path: FilePath) throws -> [UInt8] {
     let name = String(decoding: path.lastComponent.bytes, as: UTF8.self).lowercased()
     if name.hasSuffix(".md") || name.hasSuffix(".markdown") { return Array(MarkdownReport.text(state).utf8) }

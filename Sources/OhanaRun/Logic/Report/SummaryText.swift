@@ -27,9 +27,7 @@ public enum SummaryText {
       lines.append("  rejected: \(records(books.rejected)) (\(reasons))")
     }
     for input in books.inputs {
-      for (code, count) in input.warnings.sorted(by: { $0.key < $1.key }) {
-        lines.append("  \(input.name): \(Quantity.grouped(count)) \(code)")
-      }
+      for text in input.warningTexts { lines.append("  \(input.name): \(text)") }
       if let fault = input.fault { lines.append("  " + fault) }
     }
     let blank = books.inputs.reduce(0) { $0 + $1.blankLines }

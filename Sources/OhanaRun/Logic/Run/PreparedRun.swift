@@ -17,6 +17,8 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
   /// Columns that a pass of its own has found.
   var table: CSVColumnTable?
   var trace: TraceLog?
+  /// On the monotonic clock.
+  var began: UInt64 = 0
   /// Of an earlier run that this one goes on with.
   var counts: FlowCounts?
 
@@ -45,6 +47,13 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
       }
   }
 
+  /// A folder for temporary files that lies in memory is of little use where something may go there.
+  var temporaryNotes: [String] {
+    let maySpill = plan.stages.contains { $0.stage.memoryClass != .streaming }
+    guard maySpill || request.options.resume, spill.isMemoryBacked else { return [] }
+    return ["\(spill.folder) lies in memory (tmpfs), which --memory does not count: name a folder on disk with --temp-dir"]
+  }
+
   /// Tells the caller's sink, if there is one, that records are about to come.
   func begin() async throws {
     guard let sink = request.sink else { return }
@@ -56,6 +65,16 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
   func finish() async throws {
     guard let sink = request.sink else { return }
     try await SinkStage.named { try await sink.finish() }
+  }
+
+  /// An output written in place has got records already, whatever a message says that was made for files.
+  func told(_ error: any Error) -> any Error {
+    guard var error = error as? OhanaError, let written = outputs.recordsInPlace, written > 0 else { return error }
+    let place = request.output == nil || request.output == "-" ? "standard output" : request.output!.description
+    let truth = "\(ReportText.records(written)) \(written == 1 ? "is" : "are") already on \(place)"
+    error.problem = error.problem.replacing("nothing is published", with: truth)
+    error.fix = error.fix.replacing("nothing is published", with: truth)
+    return error
   }
 
   /// What stands between a finished pipeline and its publication.

@@ -78,7 +78,7 @@ public enum RunActions {
       try await context.dispatch(
         Begin(
           plan: run.lines, bytesTotal: run.bytesTotal, checkpointInterval: interval, isToResume: run.request.options.resume,
-          notes: run.resumeNotes))
+          notes: run.resumeNotes + run.temporaryNotes))
       do {
         try await run.begin()
         let counts = try await context.drive(run.plan, on: run.scheduler, run)
@@ -96,7 +96,7 @@ public enum RunActions {
         await run.request.sink?.abort()
         // A run that is gone on with still writes to them.
         if !context.state.hasLeft { try? await run.outputs.publishRejects() }
-        throw error
+        throw run.told(error)
       }
     }
   }

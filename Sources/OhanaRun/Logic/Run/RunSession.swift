@@ -40,6 +40,7 @@ public final class RunSession: Sendable {
     let observers = observes ? dependencies.makeObservers(of: store, request.options, since: began) : []
     defer { withExtendedLifetime(observers) {} }
     do {
+      if let folder = request.options.tempDir { try FileSpillStore.check(folder) }
       try await store.perform(LockActions.Take(request: request, purpose: purpose, desk: desk))
       if purpose == .write, let commit = try await store.perform(JournalActions.Hold(request: request, desk: desk)) {
         try await store.dispatch(PublishActions.Published(commit: commit))
