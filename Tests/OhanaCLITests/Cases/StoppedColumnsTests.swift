@@ -80,7 +80,6 @@ import Testing
     Chain(
       words: "limit 3000 then drop g,id", counting: 3_000, written: Array(0..<3_000), columns: { $0.filter { $0 != "g" && $0 != "id" } },
       cells: { $0.late == $1 ? "1" : "\"\"" }),
-    Chain(words: "limit 2999 then drop g,id", counting: 2_999, written: Array(0..<2_999), columns: { _ in [] }),
     Chain(
       words: "set \"n = 'x'\" then drop g then limit 3100", counting: 3_100, written: Array(0..<3_100),
       columns: { $0.filter { $0 != "g" && !$0.hasPrefix("k") } + ["n"] + $0.filter { $0.hasPrefix("k") } },

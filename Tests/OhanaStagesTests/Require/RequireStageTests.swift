@@ -43,7 +43,9 @@ import Testing
     var columnar = run
     columnar.columns = run.names
     #expect(try columnar.ids([try RequireStage.parse(arguments: ["--type", "phone"])], rows) == ["A", "B", "E", "F"])
-    #expect(try columnar.ids([try RequireStage.parse(arguments: ["--type", "url"])], rows) == [])
+    // Of a type that no column is of, the name is wrong.
+    let error = #expect(throws: OhanaError.self) { try columnar.ids([try RequireStage.parse(arguments: ["--type", "url"])], rows) }
+    #expect(error?.code == "unknown-field")
   }
 
   @Test("addresses") func addresses() throws {
