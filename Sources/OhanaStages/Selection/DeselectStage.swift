@@ -49,10 +49,8 @@ public struct DeselectStage: PlannedStage {
     guard let ids = arguments.value("--ids") else {
       throw arguments.problem("missing-argument", "--ids FILE is missing", fix: "usage: deselect \(help.usage)")
     }
-    let keys = try EqualityKey.parse(list: arguments.value("--by") ?? "id", what: "deselect --by")
-    guard keys.count == 1 else { throw arguments.problem("bad-value", "--by takes one key", fix: "compute one by an expression") }
     return DeselectStage(
-      ids: FilePath(ids), by: keys[0], min: try arguments.number("--min") ?? 0,
+      ids: FilePath(ids), by: try arguments.idKey(of: "deselect"), min: try arguments.number("--min") ?? 0,
       emit: try arguments.choice("--emit", of: SelectionEmission.self) ?? .selected, text: words.joined(separator: " "))
   }
 

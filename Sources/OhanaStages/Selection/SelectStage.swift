@@ -80,10 +80,7 @@ public struct SelectStage: PlannedStage {
         let count = try arguments.number("--max")!
         if count > 0 { rules.append(.max(count)) }
       case "--require-type": rules.append(.type(try arguments.fieldType(option.value, "--require-type")))
-      case "--ids":
-        let keys = try EqualityKey.parse(list: arguments.value("--by") ?? "id", what: "select --by")
-        guard keys.count == 1 else { throw arguments.problem("bad-value", "--by takes one key", fix: "compute one by an expression") }
-        rules.append(.ids(FilePath(option.value), by: keys[0]))
+      case "--ids": rules.append(.ids(FilePath(option.value), by: try arguments.idKey(of: "select")))
       default: break
       }
     }
