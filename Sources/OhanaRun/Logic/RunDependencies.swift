@@ -17,21 +17,27 @@ public struct RunDependencies: Sendable {
   /// Seconds between two looks at what memory there is, and how small files of the system are read for that.
   let memoryInterval: Double
   let readSystemFile: @Sendable (FilePath) -> String?
+  /// What each stage may hold, whatever `--memory` would give it; nil: its share.
+  let stageBytes: Int?
 
-  /// `OHANA_CHECKPOINT_SECONDS` in the environment changes how often checkpoints are taken; for tests, which cannot wait for 30 s.
+  /// For tests, the environment may say more: `OHANA_CHECKPOINT_SECONDS` how often checkpoints are taken, since they cannot wait for 30 s, and
+  /// `OHANA_STAGE_BYTES` how much each stage may hold, so that a handful of records spill.
   public init() {
-    let text = getenv("OHANA_CHECKPOINT_SECONDS").map { String(cString: $0) }
-    self.init(clock: monotonicNanoseconds, checkpointInterval: text.flatMap { Double($0) } ?? 30)
+    func number<Value>(_ name: String, _ value: (String) -> Value?) -> Value? { getenv(name).flatMap { value(String(cString: $0)) } }
+    self.init(
+      clock: monotonicNanoseconds, checkpointInterval: number("OHANA_CHECKPOINT_SECONDS") { Double($0) } ?? 30,
+      stageBytes: number("OHANA_STAGE_BYTES") { Int($0) })
   }
 
   init(
     clock: @escaping @Sendable () -> UInt64, checkpointInterval: Double, memoryInterval: Double = 2,
-    readSystemFile: @escaping @Sendable (FilePath) -> String? = { $0.smallText }
+    readSystemFile: @escaping @Sendable (FilePath) -> String? = { $0.smallText }, stageBytes: Int? = nil
   ) {
     self.clock = clock
     self.checkpointInterval = checkpointInterval
     self.memoryInterval = memoryInterval
     self.readSystemFile = readSystemFile
+    self.stageBytes = stageBytes
   }
 
   func makeSpill(_ options: RunOptions, journal: Journal? = nil) -> FileSpillStore {

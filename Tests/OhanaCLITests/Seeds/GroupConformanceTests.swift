@@ -88,11 +88,11 @@ import Testing
     let (third, sorted) = (["{", "filter", "n % 3 = 0", "}"], ["{", "sort", "n:number", "then", "filter", "n % 2 = 0", "}"])
     let names = { (ids: [Int]) in ids.map { String($0) } }
     let chosen = Set(ids.filter { $0 % 3 == 0 || $0 % 2 == 0 })
-    try Conformance.expect(input, ["any"] + third + sorted, gives: names(ids.filter { chosen.contains($0) }))
+    try Conformance.expect(input, ["any"] + third + sorted, gives: names(ids.filter { chosen.contains($0) }), stageBytes: nil)
     try Conformance.expect(
       input, ["any"] + third + sorted + ["--order", "branch"],
-      gives: names(ids.filter { $0 % 3 == 0 } + (0..<12_000).filter { $0 % 2 == 0 && $0 % 3 != 0 }))
-    try Conformance.expect(input, ["all"] + sorted + third, gives: names((0..<12_000).filter { $0 % 6 == 0 }))
+      gives: names(ids.filter { $0 % 3 == 0 } + (0..<12_000).filter { $0 % 2 == 0 && $0 % 3 != 0 }), stageBytes: nil)
+    try Conformance.expect(input, ["all"] + sorted + third, gives: names((0..<12_000).filter { $0 % 6 == 0 }), stageBytes: nil)
     try Conformance.expect(
       input,
       ["odd", "{", "any"] + third + sorted + ["}", "{", "all"] + sorted + third + ["then", "set", "x = 1", "}"] + [
@@ -104,7 +104,7 @@ import Testing
         let last = Array(ids.dropFirst(11_000))
         let (inTwo, inLast) = (Set(two), Set(last))
         return names(two.filter { !inLast.contains($0) } + last.filter { !inTwo.contains($0) })
-      }())
+      }(), stageBytes: nil)
   }
 
   @Test("a record keeps what the branch it is taken from did") func contents() throws {

@@ -25,7 +25,8 @@ public enum PlanActions {
       let outputs = try makeOutputs(paths, scheduler, names)
       let probed = try probe(items, inputs, spill)
       let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
-      let planner = planner(inputs, scheduler, spill, items)
+      var planner = planner(inputs, scheduler, spill, items)
+      planner.stageBytes = context.dependencies.stageBytes
       let seed = earlier?.fingerprintSeed ?? UInt64.random(in: .min ... .max)
       if let earlier {
         try check(earlier, paths)

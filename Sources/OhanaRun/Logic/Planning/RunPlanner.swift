@@ -50,6 +50,8 @@ struct RunPlanner: Sendable {
   let spill: any SpillStore
   /// Told of what happens to inputs, by their index.
   var announce: (@Sendable (Int, InputEvent.Kind) -> Void)?
+  /// What each stage may hold; nil: its share of the run's memory.
+  var stageBytes: Int?
 
   func plan(_ draft: RunDraft) throws -> RunPlan {
     let (request, probed, sink, threads, outputs) = (draft.request, draft.probed, draft.sink, draft.threads, draft.outputs)
@@ -104,9 +106,9 @@ struct RunPlanner: Sendable {
     let layout = schema.layout
     StageBinder.assignPayloads(stages, schema: schema, sinkLayout: layout)
     if sink.place != .nowhere, let columns = options.columns { try Self.require(columns, of: sink, in: &schema) }
-    let reserve = MemoryReserve(bytes: memory.reserveBytes)
+    let reserve = MemoryReserve(bytes: stageBytes == nil ? memory.reserveBytes : 0)
     for stage in stages {
-      stage.memory.bytes = memory.share(weight: stage.weight)
+      stage.memory.bytes = stageBytes ?? memory.share(weight: stage.weight)
       stage.memory.reserve = reserve
     }
 
