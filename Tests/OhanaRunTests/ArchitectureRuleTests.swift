@@ -141,7 +141,7 @@ import Testing
       #expect(close - start - 1 <= 30, "\(source.path): \(line)")
       let stored = body.filter { $0.hasPrefix(indent + "  let ") }
       #expect(stored.count <= 3, "\(source.path): \(line)")
-      #expect(!stored.contains { $0.contains(": RunMode") })
+      #expect(!stored.contains { $0.contains(": Bool") }, "\(source.path): \(line)")
     }
   }
 
@@ -161,6 +161,44 @@ import Testing
       #expect(line.hasPrefix("  "), "\(source.path): \(line)")
     }
     if source.name.hasSuffix("Actions") { #expect(source.types.first == source.name) }
+  }
+
+  @Test("K-02: updaters look at no clock, file or chance", arguments: logic) func updatersArePure(_ source: Source) {
+    let lines = source.code.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    for (index, line) in lines.enumerated() where line.contains("func update(_ state: inout RunState)") {
+      let indent = line.prefix { $0 == " " }
+      let end = line.hasSuffix("}") ? index : lines[index...].firstIndex { $0 == indent + "}" }!
+      let body = lines[index...end].joined(separator: "\n")
+      for word in [#"\b[cC]lock\("#, "monotonic", #"\brandom\b"#, #"\bgetenv\b"#, #"\bopen\("#, #"Manager\b"#, #"\bstore\b"#] {
+        #expect(body.firstMatch(of: try! Regex(word)) == nil, "\(source.path): \(word)")
+      }
+    }
+  }
+
+  @Test("K-12: what a run is made of comes from the container that it was given") func theContainerIsHandedOn() {
+    for source in Self.sources where source.name != "RunDependencies" {
+      let made = source.code.split(separator: "\n").filter { $0.contains("RunDependencies()") }
+      // As a default of what callers give.
+      #expect(made.allSatisfy { $0.contains("dependencies: RunDependencies = RunDependencies()") }, "\(source.path)")
+    }
+  }
+
+  @Test("K-15: the tool looks at the state, listens, and changes nothing but by ending the run") func theToolOnlyReads() throws {
+    let folder = Self.root.appending(path: "Sources/OhanaCLI")
+    let paths = FileManager.default.enumerator(atPath: folder.path)!.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
+    let texts = try paths.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
+    #expect(texts.contains { $0.contains("store.listen") })
+    for (path, text) in zip(paths, texts) {
+      for word in ["store.post", "store.dispatch", "store.perform", "store.start", "Actions."] {
+        #expect(!text.contains(word), "\(path): \(word)")
+      }
+    }
+  }
+
+  @Test("K-19: the store is small, and few changes and effects there are") func theStoreStaysSmall() {
+    #expect(Self.sources.first { $0.name == "RunStore" }!.lineCount <= 160)
+    let dispatchables = Self.logic.reduce(0) { $0 + $1.count(#"struct \w+: \w*(Updater|RunEffect)"#) }
+    #expect(dispatchables >= 20 && dispatchables <= 30, "\(dispatchables)")
   }
 
   @Test("G-61: state and logic are the two folders, and the container stands at the root of the logic") func foldersAreTwo() {

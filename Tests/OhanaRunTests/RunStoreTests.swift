@@ -1,3 +1,4 @@
+import Dispatch
 import OhanaCore
 import Testing
 
@@ -68,25 +69,26 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
     }
   }
 
-  @Test("interceptors are made once, and the first sees a change first and its end last") func interceptorsHaveAnOrder() async throws {
+  @Test("K-09: interceptors are made once, and the first of three sees a change first and its end last")
+  func interceptorsHaveAnOrder() async throws {
     let log = Log()
-    let store = store([Recorder(name: "a", log: log), Recorder(name: "b", log: log)])
+    let store = store(["a", "b", "c"].map { Recorder(name: $0, log: log) })
     store.start()
     try await store.dispatch(Mark(text: "x"))
     try await store.dispatch(Mark(text: "y"))
-    #expect(
-      log.lines == [
-        "made b", "made a", "a before 0", "b before 0", "b after 1", "a after 1", "a before 1", "b before 1", "b after 2", "a after 2",
-      ])
+    let first = ["a before 0", "b before 0", "c before 0", "c after 1", "b after 1", "a after 1"]
+    let second = ["a before 1", "b before 1", "c before 1", "c after 2", "b after 2", "a after 2"]
+    #expect(log.lines == ["made c", "made b", "made a"] + first + second)
   }
 
-  @Test("what an interceptor refuses changes nothing, and the next change is none the worse") func refuses() async throws {
+  @Test("K-07: what an interceptor refuses changes nothing, is thrown or noted, and the next change is none the worse")
+  func refuses() async throws {
     let store = store([Refuser()])
     store.start()
     await #expect(throws: Refusal.self) { try await store.dispatch(Mark(text: "no")) }
     store.post(Mark(text: "no"))
     try await store.dispatch(Mark(text: "yes"))
-    #expect(store.state.notes == ["yes"])
+    #expect(store.state.notes == ["a change of the run was refused: Refusal()", "yes"])
   }
 
   @Test("listeners see the state before and after, in order, until they are forgotten; no change is no news")
@@ -115,6 +117,42 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
       last = store
     }
     #expect(last == nil)
+  }
+
+  private struct Failing: RunEffect {
+    func perform(in context: RunContext) async throws { throw Refusal() }
+  }
+
+  @Test("K-04 K-07: what an effect throws, whoever performs it gets") func effectsThrow() async throws {
+    struct Outer: RunEffect {
+      func perform(in context: RunContext) async throws -> Int {
+        try await context.perform(Failing())
+        return 1
+      }
+    }
+    let store = store()
+    store.start()
+    await #expect(throws: Refusal.self) { try await store.perform(Failing()) }
+    await #expect(throws: Refusal.self) { try await store.perform(Outer()) }
+    #expect(try await store.perform(Reading()) == 0)
+  }
+
+  @Test("K-11: what is posted from any queue at once is applied one after the other, and each reaction runs once for each change")
+  func reactionsAreSerial() async throws {
+    let store = store()
+    let seen = Locked<[Int]>([])
+    store.listen { old, new in if new.progressRequests != old.progressRequests { seen.withLock { $0.append(new.progressRequests) } } }
+    store.listen { [weak store] old, new in
+      // A reaction may post; what it posts comes behind what is under way.
+      if new.progressRequests == 100, old.progressRequests == 99 { store?.post(Mark(text: "reacted")) }
+    }
+    DispatchQueue.concurrentPerform(iterations: 150) { _ in store.post(InterruptActions.ShowProgress()) }
+    store.start()
+    DispatchQueue.concurrentPerform(iterations: 150) { _ in store.post(InterruptActions.ShowProgress()) }
+    try await store.dispatch(Mark(text: "end"))
+    try await store.dispatch(Mark(text: "behind it"))
+    #expect(seen.withLock { $0 } == Array(1...300))
+    #expect(store.state.notes.filter { $0 == "reacted" }.count == 1)
   }
 
   private struct Reading: RunEffect {
@@ -160,11 +198,45 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
     #expect(state([published, InterruptActions.Interrupt(signal: 2)]).exitStatus == 0)
   }
 
-  @Test("the state survives being written down") func isCodable() throws {
-    var state = state([InterruptActions.Interrupt(signal: 2), InterruptActions.Interrupt(signal: 15)])
-    state.books.inputs = [RunBooks.Input(name: "a", read: 3)]
-    state.progress.bytesTotal = 7
+  @Test("K-01: the state survives being written down, with all there is in it") func isCodable() throws {
+    var state = state([
+      InterruptActions.Interrupt(signal: 2), InterruptActions.Interrupt(signal: 15), InterruptActions.ShowProgress(),
+      PressureActions.ShortDisk(folder: "/t", free: 1), PressureActions.ShortMemory(share: 12.5),
+      RunActions.Fail(failure: .init(OhanaError(.badInput, "x", at: .init("a", line: 1, byte: 2), "y", fix: "z"))),
+    ])
+    var input = RunBooks.Input(name: "a", read: 3)
+    input.warnings = ["short-row": 1]
+    var stage = RunBooks.Stage(text: "dedupe --by a")
+    (stage.dropReason, stage.clusters) = ("duplicate", ClusterSizes())
+    (state.books.inputs, state.books.stages) = ([input], [stage])
+    state.books.outputs = [.init(name: "o", records: 1, bytes: 2, role: "main")]
+    state.books.queues = [.init(before: ["reading"], mean: 0.5, most: 1)]
+    state.plan = ["inputs"]
+    state.progress = RunState.Progress()
+    (state.progress.bytesTotal, state.progress.limiting, state.progress.seconds) = (7, "sort", 1.5)
+    state.kept = RunState.Kept(
+      identity: nil, mark: "m", folders: ["/a", FilePath(bytes: [0x2f, 0xff])], outputs: ["/a/o"], fingerprintSeed: .max,
+      arguments: ["run"], directory: "/")
+    state.kept?.commit = .init(
+      renames: [.init(temporary: "/t", final: "/f", mode: 0o644, overwrites: true)], books: state.books, notes: ["n"], fault: state.failure)
+    (state.isToResume, state.isLeaving) = (true, true)
     #expect(state.interruption == RunState.Interruption(signal: 2, count: 2))
+    let children = Mirror(reflecting: state).children
+    // What is left as it was at the beginning is not tried.
+    let first = Mirror(reflecting: RunState()).children
+    let untried = zip(children, first).filter { "\($0.value)" == "\($1.value)" }.map { $0.0.label ?? "" }
+    #expect(untried == ["checkpoints"])
     #expect(try JSONCoding.value(RunState.self, from: JSONCoding.line(state)) == state)
+  }
+
+  @Test("O-24: each kind of error has an exit status of its own, whatever its code")
+  func categories() {
+    let statuses: [(OhanaError.Category, Int32)] = [
+      (.usage, 2), (.badInput, 3), (.io, 4), (.memory, 5), (.books, 6), (.locked, 7), (.guardFailed, 8),
+    ]
+    for (category, status) in statuses {
+      #expect(state([RunActions.Fail(failure: .init(OhanaError(category, "x", "y")))]).exitStatus == status)
+    }
+    #expect(Set(statuses.map(\.1)).count == statuses.count)
   }
 }

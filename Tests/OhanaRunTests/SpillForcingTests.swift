@@ -14,7 +14,8 @@ import Testing
     var testDescription: String { words.joined(separator: " ") }
   }
   static let chains = [
-    Chain(words: ["sort", "last:ohana,first:ohana"]), Chain(words: ["reverse"]), Chain(words: ["dedupe", "--by", "last", "--keep", "last"]),
+    Chain(words: ["sort", "last:ohana,first:ohana"]), Chain(words: ["reverse"]),
+    Chain(words: ["dedupe", "--by", "last", "--keep", "last"]),
     Chain(words: ["match", "a", "--in", "last", "--score", "score"]),
     // Sets of keys are smaller.
     Chain(words: ["distinct"], count: 300), Chain(words: ["count-by", "id"], count: 300),
@@ -28,7 +29,8 @@ import Testing
   @Test("spill what ten or some hundred records take, and only then", arguments: chains) func spills(chain: Chain) async throws {
     let folder = try Workdir()
     let ids = 1...chain.count
-    try folder.write("in.ndjson", ids.map { "{\"id\":\"\($0)\",\"first\":\"Al\($0 % 3)\",\"last\":\"Adams\($0 % 7)\"}\n" }.joined())
+    let lines = ids.map { "{\"id\":\"\($0)\",\"first\":\"Al\($0 % 3)\",\"last\":\"Adams\($0 % 7)\"}\n" }
+    try folder.write("in.ndjson", lines.joined())
     try folder.write("ids.csv", "id\n" + ids.map { "\($0 * 3)\n" }.joined())
     for (bytes, goesToDisk) in [(1024, true), (nil, false)] {
       var request = RunRequest()

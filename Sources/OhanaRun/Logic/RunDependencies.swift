@@ -44,9 +44,12 @@ public struct RunDependencies: Sendable {
     FileSpillStore(folder: options.tempDir, stateFolder: journal?.folder)
   }
 
-  /// - Parameter journal: where durable changes go, once there is one.
-  func makeStore(journal: Locked<Journal?>) -> RunStore {
-    RunStore(dependencies: self, interceptors: [OrderInterceptor(), JournalInterceptor(journal)])
+  /// - Parameters:
+  ///   - journal: where durable changes go, once there is one.
+  ///   - trace: where all changes are told, once there is one.
+  func makeStore(journal: Locked<Journal?>, trace: Locked<TraceLog?> = Locked(nil)) -> RunStore {
+    RunStore(
+      dependencies: self, interceptors: [TraceInterceptor(trace: trace, clock: clock), OrderInterceptor(), JournalInterceptor(journal)])
   }
 
   /// What turns outside events into dispatches, for as long as it is held.

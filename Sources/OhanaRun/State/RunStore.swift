@@ -120,9 +120,11 @@ public final class RunStore: Sendable {
     }
   }
 
-  /// Changes the state in turn, without waiting; what an interceptor objects is nobody's business.
+  /// Changes the state in turn, without waiting; what an interceptor objects becomes a note.
   public func post(_ updater: some RunUpdater) {
-    queue.async { [apply] in try? apply(updater) }
+    queue.async { [apply] in
+      do { try apply(updater) } catch { try? apply(RunActions.NoteRefusal(problem: "\(error)")) }
+    }
   }
 
   /// Runs an effect, behind all that was dispatched before.

@@ -9,7 +9,8 @@ import Testing
     return workdir
   }
 
-  @Test("--trace is Chrome's trace JSON, with spans of every stage and no value of a record") func trace() throws {
+  @Test("K-10 K-13: --trace is Chrome's trace JSON, with spans of every stage and of every change of the state, and no value of a record")
+  func trace() throws {
     let workdir = try workdir()
     let result = try workdir.run(
       ["run", "in.ndjson", "-o", "out.ndjson", "--trace", "trace.json", "then", "filter", "email LIKE '%a%'", "then", "sort", "last"])
@@ -18,6 +19,9 @@ import Testing
     let spans = events.filter { $0["ph"] as? String == "X" }
     let names = Set(spans.compactMap { $0["name"] as? String })
     #expect(names.isSuperset(of: ["read", "filter", "sort"]), "\(names)")
+    let changes = spans.filter { $0["cat"] as? String == "dispatch" }.compactMap { $0["name"] as? String }
+    let course = ["RunActions.Begin", "RunActions.Finish", "PublishActions.Committing", "PublishActions.Published", "RunActions.End"]
+    #expect(changes.filter(course.contains) == course, "\(changes)")
     for span in spans { #expect((span["dur"] as? Double ?? -1) >= 0 && (span["ts"] as? Double ?? -1) >= 0 && span["tid"] is Int) }
     #expect(try !workdir.text("trace.json").contains("@") && !workdir.text("trace.json").contains("LIKE"))
   }

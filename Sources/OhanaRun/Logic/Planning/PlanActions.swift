@@ -25,8 +25,7 @@ public enum PlanActions {
       let outputs = try makeOutputs(paths, scheduler, names)
       let probed = try probe(items, inputs, spill)
       let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
-      var planner = planner(inputs, scheduler, spill, items)
-      planner.stageBytes = context.dependencies.stageBytes
+      let planner = planner(context.dependencies, scheduler, spill, items)
       let seed = earlier?.fingerprintSeed ?? UInt64.random(in: .min ... .max)
       if let earlier {
         try check(earlier, paths)
@@ -73,10 +72,12 @@ public enum PlanActions {
       return outputs
     }
 
-    private func planner(_ inputs: InputManager, _ scheduler: WorkScheduler, _ spill: FileSpillStore, _ items: [InputItem]) -> RunPlanner {
+    private func planner(
+      _ dependencies: RunDependencies, _ scheduler: WorkScheduler, _ spill: FileSpillStore, _ items: [InputItem]
+    ) -> RunPlanner {
       RunPlanner(
-        inputs: inputs, scheduler: scheduler, spill: request.onSpill.map { AnnouncedSpill(spill, $0) } ?? spill,
-        announce: items.announcer(request.onInput))
+        inputs: dependencies.inputs, scheduler: scheduler, spill: request.onSpill.map { AnnouncedSpill(spill, $0) } ?? spill,
+        announce: items.announcer(request.onInput), stageBytes: dependencies.stageBytes)
     }
 
     private func probe(_ items: [InputItem], _ inputs: InputManager, _ spill: FileSpillStore) throws -> [ProbedInput] {

@@ -12,8 +12,7 @@ public enum ReportActions {
   /// Writes the report, if there is to be one; of a failed run too.
   struct Write: RunEffect {
     let request: RunRequest
-    /// The place was looked at with the outputs.
-    let isReserved: Bool
+    let desk: RunDesk
 
     func perform(in context: RunContext) async throws {
       guard let path = request.options.report, mayWrite(context.state, at: path) else { return }
@@ -26,7 +25,7 @@ public enum ReportActions {
     /// A report takes the place of no input, no other output, and without `--overwrite` of no file; a run that failed before it looked
     /// at its outputs is looked at here.
     private func mayWrite(_ state: RunState, at path: FilePath) -> Bool {
-      if isReserved { return state.failure?.code != "output-twice" }
+      if desk.mayReport { return state.failure?.code != "output-twice" }
       do {
         try OutputChecks(inputs: request.inputs, overwrites: request.options.overwrite).check(path)
         return state.failure.map { !$0.code.hasPrefix("output-") } ?? true

@@ -60,6 +60,12 @@ public enum RunActions {
     }
   }
 
+  /// An interceptor has refused a change that nobody waited for.
+  struct NoteRefusal: RunUpdater {
+    let problem: String
+    func update(_ state: inout RunState) { state.notes.append("a change of the run was refused: \(problem)") }
+  }
+
   /// The run is over, well or not.
   struct End: RunUpdater {
     let seconds: Double

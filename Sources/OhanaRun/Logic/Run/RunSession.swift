@@ -27,7 +27,7 @@ public final class RunSession: Sendable {
     self.request = request
     self.purpose = purpose
     self.dependencies = dependencies
-    store = dependencies.makeStore(journal: desk.journal)
+    store = dependencies.makeStore(journal: desk.journal, trace: desk.trace)
   }
 
   /// Runs to the end; called once. Never throws: the state says what went wrong.
@@ -54,7 +54,7 @@ public final class RunSession: Sendable {
       try? await store.dispatch(RunActions.Fail(failure: .init(error)))
     }
     try? await store.dispatch(RunActions.End(seconds: Double(dependencies.clock() - began) / 1e9))
-    try? await store.perform(ReportActions.Write(request: request, isReserved: desk.mayReport))
+    try? await store.perform(ReportActions.Write(request: request, desk: desk))
     // A run that was never planned has nothing to trace, and its places may be somebody else's.
     do { if desk.isPlanned { try desk.trace.withLock { $0 }?.finish() } } catch {
       try? await store.dispatch(ReportActions.Fail(failure: .init(error)))

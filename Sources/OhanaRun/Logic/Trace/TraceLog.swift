@@ -3,7 +3,8 @@ internal import OhanaEngine
 internal import OhanaFormats
 
 /// What each step did with each batch, as a file for chrome://tracing and Perfetto (`--trace FILE`): the Trace Event Format, complete
-/// events ("ph":"X") in microseconds since the run began. No names or values of records are in it.
+/// events ("ph":"X") in microseconds since the run began. Changes of the run's state stand among them, in the category `dispatch`. No names or
+/// values of records are in it.
 final class TraceLog: FlowTrace {
   private struct Text {
     var bytes = ByteBuffer(capacity: 1 << 16)
@@ -37,9 +38,19 @@ final class TraceLog: FlowTrace {
 
   func span(step: Int?, from start: UInt64, to end: UInt64, records: Int) {
     let name = step.flatMap { step in names.withLock { $0.indices.contains(step) ? $0[step] : nil } } ?? "read"
+    write(name, "batch", from: start, to: end, arguments: "\"records\":\(records)")
+  }
+
+  /// A change of the state, refused or not.
+  func dispatch(_ updater: any RunUpdater, from start: UInt64, to end: UInt64, isRefused: Bool) {
+    let name = String(reflecting: type(of: updater)).split(separator: ".").dropFirst().joined(separator: ".")
+    write(name, "dispatch", from: start, to: end, arguments: isRefused ? "\"refused\":true" : "")
+  }
+
+  private func write(_ name: String, _ category: String, from start: UInt64, to end: UInt64, arguments: String) {
     let line =
-      ",\n{\"name\":\"\(name)\",\"ph\":\"X\",\"pid\":1,\"tid\":\(threadNumber()),\"ts\":\(microseconds(start &- min(start, began))),"
-      + "\"dur\":\(microseconds(end &- start)),\"args\":{\"records\":\(records)}}"
+      ",\n{\"name\":\"\(name)\",\"cat\":\"\(category)\",\"ph\":\"X\",\"pid\":1,\"tid\":\(threadNumber()),"
+      + "\"ts\":\(microseconds(start &- min(start, began))),\"dur\":\(microseconds(end &- start)),\"args\":{\(arguments)}}"
     text.withLock { text in
       guard text.isOpen else { return }
       text.bytes.append(string: line)
