@@ -272,9 +272,26 @@ import Testing
     #expect(!source.selection.contains(contacts[1]))
   }
 
-  @Test("O-04 O-05: CSV and NDJSON, and what they hold, reach contacts without loss") func formats() async throws {
+  @Test("O-01 O-02 O-04 O-05 O-08: CSV and NDJSON, and what they hold, reach contacts without loss") func formats() async throws {
     let folder = try Workdir()
-    try folder.write("a.csv", "first,email,email_2,phone,note\nAnn,a@x,b@x,007,\"\"\nBob,,,,\n")
+    try folder.write(
+      "a.csv",
+      "first,email,email_2,phone,note,company,title,department,address.street,address.city,full_name\n"
+        + "Ann,a@x,b@x,007,\"\",Acme,Dr,R&D,\"1 Main St\nFlat 2\",Bath,\nBob,,,,,,,,,,Bob B\n")
+    try folder.write(
+      "b.ndjson",
+      #"{"first":"Ann","fields":[{"type":"email","value":"a@x"},{"type":"email","value":"b@x"},{"type":"phone","value":"007"}],"note":"","#
+        + #""company":"Acme","title":"Dr","department":"R&D","addresses":[{"street":"1 Main St\nFlat 2","city":"Bath"}]}"# + "\n"
+        + #"{"first":"Bob","full_name":"Bob B"}"# + "\n")
+    for name in ["a.csv", "b.ndjson"] {
+      let source = ContactsDataSource(dataProviders: [FileDataProvider(FilePath(folder.path(name)))])
+      let contacts = try await source.loadContacts()
+      #expect(contacts[0].company == "Acme" && contacts[0].title == "Dr" && contacts[0].department == "R&D")
+      #expect(contacts[0].addresses == [PostalAddress(street: "1 Main St\nFlat 2", city: "Bath")])
+      #expect(contacts[0].fullName == nil, "never made up")
+      #expect(contacts[1].fullName == "Bob B" && contacts[1].company == nil && contacts[1].addresses.isEmpty)
+      #expect(contacts[0].fields.map(\.value).sorted() == ["007", "a@x", "b@x"])
+    }
     let source = ContactsDataSource(dataProviders: [FileDataProvider(FilePath(folder.path("a.csv")))])
     let contacts = try await source.loadContacts()
     #expect(contacts[0].emails == ["a@x", "b@x"] && contacts[0].phones == ["007"])
@@ -287,6 +304,29 @@ import Testing
     await #expect(processExitsWith: .failure) {
       _ = ContactsDataSource(dataProviders: [LinesProvider("a", []), LinesProvider("a", [])])
     }
+  }
+
+  @Test("K-16: a thousand runs in one process leave nothing open, nothing on disk and nothing alive") func thousandRuns() async throws {
+    let folder = try Workdir()
+    try folder.write("in.ndjson", ndjson(["b", "a"]).map { $0 + "\n" }.joined())
+    var seen: [() -> ContactsDataSource?] = []
+    for number in 0..<1_000 {
+      let source = ContactsDataSource(
+        dataProviders: [FileDataProvider(FilePath(folder.path("in.ndjson")), identifier: "p")],
+        postProcessors: number % 2 == 0 ? [AlphabeticalSortPostProcessor(.firstName)] : [],
+        options: options {
+          $0.tempDir = FilePath(folder.url.path); $0.threads = 1
+        })
+      seen.append { [weak source] in source }
+      #expect(try await source.loadContacts().count == 2)
+    }
+    for _ in 0..<3_000 where seen.contains(where: { $0() != nil }) { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(seen.allSatisfy { $0() == nil })
+    #expect(folder.names == ["in.ndjson"])
+    let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+    }
+    #expect(!open.isEmpty && !open.contains { $0.hasPrefix(folder.url.path) }, "\(open)")
   }
 
   @Test("K-16: a source is let go of when its runs are over") func lifetime() async throws {

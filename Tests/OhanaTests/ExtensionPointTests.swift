@@ -227,7 +227,7 @@ private struct PrefixProcessor: PostProcessor {
     }
   }
 
-  @Test("S-19: a run that writes files tells of its checkpoints, its progress and its end, once each") func runSignals() async throws {
+  @Test("O-43 S-19: a run that writes files tells of its checkpoints, its progress and its end, once each") func runSignals() async throws {
     let folder = try Workdir()
     var count = 50_000
     var seen: [String] = []
@@ -242,13 +242,17 @@ private struct PrefixProcessor: PostProcessor {
       let signals = RunSignals(of: session)
       let log = Listener()
       signals.onCheckpoint.observe(log) { log, mark in log.add("checkpoint \(mark.number)") }
-      signals.onPublished.observe(log) { log, books in log.add("published \(books.written)") }
+      let output = folder.path("out.ndjson")
+      signals.onPublished.observe(log) { log, books in
+        let lines = (try? String(contentsOfFile: output, encoding: .utf8))?.split(separator: "\n").count
+        log.add("published \(books.written) \(lines ?? -1)")
+      }
       signals.onProgress.observe(log) { log, _ in log.add("progress") }
       signals.onFailed.observe(log) { log, failure in log.add(failure.message) }
       let state = await session.run()
       #expect(state.exitStatus == 0)
       seen = log.all
-      #expect(seen.filter { $0.hasPrefix("published") } == ["published \(count)"])
+      #expect(seen.filter { $0.hasPrefix("published") } == ["published \(count) \(count)"], "when all is in place")
       #expect(seen.contains("progress"))
       count *= 2
     } while !seen.contains("checkpoint 1") && count < 2_000_000

@@ -46,9 +46,29 @@ import Testing
     #expect(phone.value == "555-5555555")
     #expect(phone.properties == ["phone.e164": "+15555555555", "phone.national": "(555) 555-5555"])
     #expect(contacts[1].fields[0].properties.isEmpty && contacts[4].fields[0].properties.isEmpty)
+    #expect(PhoneFormats([.e164, .national]).rawValue == 1 + 4 && PhoneFormats(rawValue: 2 + 8) == [.international, .rfc3966])
   }
 
-  @Test("AND OR XOR O-69 O-70 O-71 O-72: composites, of chains and of composites", arguments: [1, 8]) func composites(threads: Int)
+  @Test("SPLIT O-66: one contact for each field of the type, with no other field and all else", arguments: [1, 2, 8])
+  func split(threads: Int) async throws {
+    #expect(try await ids([SplitOnFieldTypePostProcessor(.phone)], threads: threads) == "A C E")
+    #expect(try await ids([SplitOnFieldTypePostProcessor(.url)], threads: threads) == "")
+    #expect(try await ids([SplitOnFieldTypePostProcessor(.email), AlphabeticalSortPostProcessor(.firstName)], threads: threads) == "B A")
+  }
+
+  @Test("O-90: fuzzy search is a processor, too", arguments: [1, 2, 8]) func match(threads: Int) async throws {
+    #expect(try await ids([StagePostProcessor("match", "555")], threads: threads) == "C")
+    #expect(try await ids([StagePostProcessor("match", "E")], threads: threads) == "A B")
+    #expect { try StagePostProcessor("match", "") } throws: { ($0 as? OhanaError)?.category == .usage }
+  }
+
+  @Test("O-69 O-70 O-71: a composite without children is a mistake of the caller") func noChildren() async {
+    await #expect(processExitsWith: .failure) { _ = AndPostProcessor([]) }
+    await #expect(processExitsWith: .failure) { _ = OrPostProcessor([]) }
+    await #expect(processExitsWith: .failure) { _ = XorPostProcessor([]) }
+  }
+
+  @Test("AND OR XOR O-69 O-70 O-71 O-72: composites, of chains and of composites", arguments: [1, 2, 8]) func composites(threads: Int)
     async throws
   {
     let phone = RequiredFieldPostProcessor(.phone)

@@ -76,7 +76,7 @@ import Testing
       try c.check()
     }
   }
-  @Test("version") func version() throws {
+  @Test("O-102: version and --version say what it is") func version() throws {
     #expect(try Workdir().run(["version"]).text.hasPrefix("ohana "))
     #expect(try Workdir().run(["--version"]).status == 0)
   }
