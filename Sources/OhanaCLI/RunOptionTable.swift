@@ -34,8 +34,19 @@ struct RunOption: Sendable {
 extension RunOption {
   static let all: [RunOption] = [
     // Input
-    .init("--from", "FORMAT", .input, "Input format, whatever content and name say: ndjson, csv, tsv, rejects.") {
-      $0.options.from = try choice("--from", $1)
+    .init(
+      "--from", "FORMAT", .input, repeatable: true,
+      "Input format, whatever content and name say: ndjson, csv, tsv, rejects. 'cmd: PROGRAM' adds what a program writes to its standard output, "
+        + "behind the other inputs; it has to end with status 0."
+    ) {
+      let value = text($1)
+      if value.hasPrefix("cmd:") {
+        let command = String(value.dropFirst(4).drop { $0 == " " })
+        if command.isEmpty { throw bad("--from", $1, "a program behind cmd:") }
+        $0.providers.append(CommandDataProvider(command))
+      } else {
+        $0.options.from = try choice("--from", $1)
+      }
     },
     .init("--files-from", "LIST", .input, "Read names of inputs from LIST, one a line (or separated by NUL bytes); '-' is standard input.")
     {
@@ -84,6 +95,10 @@ extension RunOption {
         $0.options.optional = .names(names.union(try ArgumentList.fields([value], what: "--optional").map(\.whole)))
       }
     },
+    .init("--no-image", nil, .input, "Leave the field 'image' out, as if no record had one; stages that ask for it are named.") {
+      request, _ in
+      request.options.loadsImages = false
+    },
     .init("--max-record", "SIZE", .input, "A longer record is rejected without being held. Default: 64M.") {
       $0.options.maxRecord = try size("--max-record", $1, least: 64)
     },
@@ -92,6 +107,12 @@ extension RunOption {
       "A broken compressed chunk: fail (default), or deliver what is whole before the break and exit 3."
     ) {
       $0.options.onBadChunk = try choice("--on-bad-chunk", $1)
+    },
+    .init(
+      "--on-provider-error", "fail|skip", .input,
+      "An input that is not there, may not be read or cannot be read on: fail (default), or go on without it, name it, and exit 4."
+    ) {
+      $0.options.onProviderError = try choice("--on-provider-error", $1)
     },
     // Output
     .init(

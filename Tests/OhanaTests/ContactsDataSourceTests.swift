@@ -180,6 +180,45 @@ import Testing
     }
   }
 
+  @Test("O-23 PROV: providers that fail are left out where that is asked for, and told of; the others are loaded", arguments: [1, 2, 8])
+  func leftOut(threads: Int) async throws {
+    struct Trouble: Error {}
+    let folder = try Workdir()
+    let providers: [any DataProvider] = [
+      LinesProvider("denied", ndjson(["no"]), access: .denied), LinesProvider("one", ndjson(["a"])),
+      FileDataProvider(FilePath(folder.path("absent.ndjson")), identifier: "absent"),
+      LinesProvider("breaks", ndjson(["b"]), failure: Trouble()), CommandDataProvider("exit 7", identifier: "program"),
+      LinesProvider("two", ndjson(["c"])),
+    ]
+    let source = ContactsDataSource(
+      dataProviders: providers,
+      options: options {
+        $0.onProviderError = .skip; $0.threads = threads
+      })
+    log.watch(source)
+    #expect(try await source.loadContacts().map(\.firstName) == ["a", "b", "c"])
+    #expect(source.providerStatuses == [.failed, .loaded, .failed, .failed, .failed, .loaded])
+    let told = log.take()
+    for (name, code) in [("denied", "auth"), ("absent", "not-found"), ("breaks", "provider-failed"), ("program", "command-failed")] {
+      #expect(told.filter { $0 == "provider failed \(name) \(code) failed" }.count == 1, "\(told)")
+    }
+    #expect(told.filter { $0.hasPrefix("finished") } == ["finished one 1+0 loaded", "finished two 1+0 loaded"])
+    #expect(told.last == "ready ready" && told.count == 7)
+    let hopeless = ContactsDataSource(dataProviders: [providers[0]], options: options { $0.onProviderError = .skip })
+    log.watch(hopeless)
+    await #expect { try await hopeless.loadContacts() } throws: { ($0 as? OhanaError)?.code == "auth" }
+    #expect(log.take() == ["provider failed denied auth failed", "failed auth failed"])
+  }
+
+  @Test("O-27: images are left out where they are not wanted") func noImages() async throws {
+    let source = ContactsDataSource(
+      dataProviders: [LinesProvider("p", [#"{"first":"a","image":"a.png"}"#])], options: options { $0.loadsImages = false })
+    let contacts = try await source.loadContacts()
+    #expect(contacts.map(\.firstName) == ["a"] && contacts[0].image == nil)
+    source.options.loadsImages = true
+    #expect(try await source.loadContacts()[0].image == "a.png")
+  }
+
   @Test("O-46: an ad-hoc filter keeps order and changes nothing") func adHoc() async throws {
     let source = ContactsDataSource(dataProviders: [LinesProvider("p", ndjson(["ann", "bob", "amy"]))])
     var names: [String] = []

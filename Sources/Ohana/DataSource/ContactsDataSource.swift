@@ -227,7 +227,7 @@ public final class ContactsDataSource: Sendable {
       return (state.run, state.options)
     }
     do {
-      try await checkAccess(number)
+      try await checkAccess(number, skips: options.onProviderError == .skip)
     } catch let error as OhanaError {
       throw fail(error, number, isCancelled: Task.isCancelled)
     }
@@ -241,7 +241,9 @@ public final class ContactsDataSource: Sendable {
     } onCancel: {
       session.cancel(signal: SIGTERM)
     }
-    if let failure = end.failure {
+    // What providers that were left out would have given is missing, of which signals and the books tell.
+    let isPutUpWith = options.onProviderError == .skip && end.phase == .published && end.failure?.category == .io
+    if let failure = end.failure, !isPutUpWith {
       throw fail(
         OhanaError(failure.category, failure.code, failure.message), number,
         isCancelled: end.isInterrupted || failure.code == "cancelled")
@@ -271,7 +273,7 @@ public final class ContactsDataSource: Sendable {
 
   // MARK: Access
 
-  private func checkAccess(_ number: Int) async throws {
+  private func checkAccess(_ number: Int, skips: Bool) async throws {
     for (index, provider) in dataProviders.enumerated() {
       var access = provider.access
       var fix = "grant access to it"
@@ -285,7 +287,7 @@ public final class ContactsDataSource: Sendable {
         .io, "auth", at: .init(FilePath(provider.identifier)), "the provider may not read",
         fix: access == .undecided ? "ask for access with authorise" : fix)
       if update(number, { $0.providers[index] = .failed }) { onProviderFailed.fire(.init(provider: provider, error: error)) }
-      throw error
+      if !skips { throw error }
     }
   }
 
@@ -311,16 +313,25 @@ public final class ContactsDataSource: Sendable {
       }
     case .ended(let read, let rejected):
       var report = ProviderReport(provider: provider, read: 0, rejected: 0)
+      var hasFailed = false
       let isCurrent = update(number) { state in
         state.counts[event.provider].read += read
         state.counts[event.provider].rejected += rejected
         let counts = state.counts[event.provider]
         report = ProviderReport(provider: provider, read: counts.read, rejected: counts.rejected)
-        if event.isLast { state.providers[event.provider] = .loaded }
+        hasFailed = state.providers[event.provider] == .failed
+        if event.isLast, !hasFailed { state.providers[event.provider] = .loaded }
       }
       guard isCurrent else { return }
       onChunkDone.fire(.init(provider: provider, name: event.name, read: read, rejected: rejected))
-      if event.isLast { onProviderFinished.fire(report) }
+      if event.isLast, !hasFailed { onProviderFinished.fire(report) }
+    case .failed(let error):
+      var isNews = false
+      update(number) { state in
+        isNews = state.providers[event.provider] != .failed
+        state.providers[event.provider] = .failed
+      }
+      if isNews { onProviderFailed.fire(.init(provider: provider, error: error)) }
     case .rejected(let count, let first):
       onReject.fire(.init(provider: provider, name: event.name, count: count, first: first))
     case .warned(let count, let code, let line):

@@ -67,6 +67,11 @@ public struct RecordSchema: Sendable {
     case all
     /// Just these, as ``FieldName/whole`` has them.
     case names(Set<[UInt8]>)
+
+    /// These, too.
+    package func union(_ more: [[UInt8]]) -> OptionalFields {
+      if case .names(let names) = self { .names(names.union(more)) } else { self }
+    }
   }
 
   /// - Parameter columns: of the inputs' headers; nil where names are known only from the records (NDJSON).
@@ -215,6 +220,19 @@ public struct RecordSchema: Sendable {
   /// All but these, where any record may have them.
   public mutating func dropIfPresent(_ names: [FieldName]) throws(OhanaError) {
     try drop(names.filter { slot(readingIfPresent: $0) != nil })
+  }
+
+  /// Takes a field away before the first stage, as if no record had it, where `optional` allows for that (`--no-image`).
+  package mutating func leaveOut(_ name: FieldName) throws(OhanaError) {
+    guard slot(readingIfPresent: name) != nil else { return }
+    try drop([name])
+    slotsRead = []
+  }
+
+  /// The slot that stands for `name` here; nil where no stage has asked for it, or it is gone.
+  package func slot(boundTo name: FieldName) -> Int? {
+    if case .slot(let slot) = bindings[name.whole] { return slot }
+    return nil
   }
 
   /// New names for fields, in place.

@@ -21,9 +21,12 @@ extension ByteStream {
 public final class FaultRecordingStream: ByteStream, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let stream: any ByteStream
   public private(set) var fault: OhanaError?
+  private let forgivesIO: Bool
 
   /// Takes over `stream`: nobody else may read from it.
-  public init(_ stream: any ByteStream) { self.stream = stream }
+  ///
+  /// - Parameter forgivesIO: what cannot be read any further ends the stream, as damaged text does; otherwise it is thrown.
+  public init(_ stream: any ByteStream, forgivesIO: Bool = false) { (self.stream, self.forgivesIO) = (stream, forgivesIO) }
 
   public var inputBytesRead: Int { stream.inputBytesRead }
 
@@ -35,7 +38,7 @@ public final class FaultRecordingStream: ByteStream, Checkpointable, @unchecked 
     guard fault == nil else { return 0 }
     do {
       return try stream.read(into: buffer)
-    } catch let error as OhanaError where error.category == .badInput {
+    } catch let error as OhanaError where error.category == .badInput || forgivesIO && error.category == .io {
       fault = error
       return 0
     }

@@ -20,15 +20,26 @@ public struct InputResolver {
   ///   - arguments: as typed.
   ///   - filesFrom: a file (`-` is standard input) that names further files or folders, one a line, or each ended by a NUL if there is
   ///     one. Names in it are no patterns.
-  /// - Returns: at least one file.
+  ///   - skip: told of what cannot be read, which is left out then; nil: it is thrown.
+  /// - Returns: at least one file, unless some were left out.
   /// - Throws: `usage`/`no-input` without any input; `io`: `not-found` and `auth` naming the file, `no-files` for a folder, pattern or
   ///   list that yields none.
-  public static func resolve(_ arguments: [FilePath], filesFrom list: FilePath? = nil) throws -> [FilePath] {
+  public static func resolve(
+    _ arguments: [FilePath], filesFrom list: FilePath? = nil, skip: ((OhanaError) -> Void)? = nil
+  ) throws -> [FilePath] {
     guard !arguments.isEmpty || list != nil else {
       throw OhanaError(.usage, "no-input", "no input is named", fix: "name files, folders or patterns, or - for standard input")
     }
+    func attempt(_ body: () throws(OhanaError) -> Void) throws(OhanaError) -> Bool {
+      do throws(OhanaError) { try body() } catch {
+        guard let skip, error.category == .io else { throw error }
+        skip(error)
+        return false
+      }
+      return true
+    }
     var resolver = InputResolver()
-    for argument in arguments { try resolver.add(argument, mayBePattern: true) }
+    for argument in arguments { _ = try attempt { () throws(OhanaError) in try resolver.add(argument, mayBePattern: true) } }
     if let list {
       guard list != "-" || !resolver.seen.contains("-") else {
         throw OhanaError(
@@ -36,10 +47,9 @@ public struct InputResolver {
       }
       let names = try Self.names(in: list)
       guard !names.isEmpty else { throw noFiles(list, "the list names no file") }
-      for name in names { try resolver.add(name, mayBePattern: false) }
+      for name in names { _ = try attempt { () throws(OhanaError) in try resolver.add(name, mayBePattern: false) } }
     }
-    for file in resolver.files { try Self.checkAccess(file) }
-    return resolver.files
+    return try resolver.files.filter { file in try attempt { () throws(OhanaError) in try checkAccess(file) } }
   }
 
   /// Bytes of all inputs as they lie on disk, for progress; nil if any of them is no regular file.

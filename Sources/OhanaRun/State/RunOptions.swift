@@ -10,6 +10,14 @@ public struct RunOptions: Sendable {
   public enum Compression: String, Sendable, CaseIterable { case gz, none }
   /// What becomes of a run whose compressed chunk is damaged: it ends, or what is whole before the damage is delivered (exit 3 all the same).
   public enum BadChunkPolicy: String, Sendable, CaseIterable { case fail, skip }
+  /// What becomes of an input or provider that cannot be opened, may not be read, or fails on its way: it ends the run, or it is left out
+  /// from there on (exit 4 all the same).
+  public enum ProviderErrorPolicy: String, Sendable, CaseIterable {
+    /// It ends the run.
+    case fail
+    /// The run goes on without the rest of it.
+    case skip
+  }
   /// When a progress line is shown; `auto` is on a terminal only.
   public enum ProgressPolicy: String, Sendable, CaseIterable { case auto, always, never }
   /// How messages to people and programs are written.
@@ -60,8 +68,12 @@ public struct RunOptions: Sendable {
   public var maxRecord = 64 << 20
   /// A compressed input that is damaged.
   public var onBadChunk = BadChunkPolicy.fail
+  /// An input or provider that cannot be read.
+  public var onProviderError = ProviderErrorPolicy.fail
   /// Fields that may be in no record at all.
   public var optional = RecordSchema.OptionalFields.names([])
+  /// The field `image` is read where something needs it; otherwise it is left out, as if no record had one.
+  public var loadsImages = true
   /// zlib reads and writes gzip, instead of the faster libraries.
   public var useZlib = false
   // MARK: Output
@@ -135,7 +147,7 @@ public struct RunRequest: Sendable {
   public var filesFrom: FilePath?
   /// Files that take the place of `inputs`: read as they are listed, the same one twice too (`diff A A`).
   public var files: [FilePath]?
-  /// Read in this order, in place of `inputs`, unless there are none.
+  /// Read in this order, behind `inputs`, which may be none then.
   public var providers: [any DataProvider] = []
   /// Takes the records in place of an output.
   public var sink: (any RecordSink)?
@@ -169,6 +181,8 @@ public struct InputEvent: Sendable, Equatable {
     case rejected(Int, first: OhanaError)
     /// So many more faults of a kind that left the other fields whole; the first is in this line, from 1.
     case warned(Int, code: String, line: Int)
+    /// It could not be opened, or not be read to its end, and the run goes on without the rest of it.
+    case failed(OhanaError)
   }
   /// What happened.
   public var kind: Kind

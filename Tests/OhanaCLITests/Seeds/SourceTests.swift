@@ -58,6 +58,68 @@ import Testing
     #expect(try folder.run(["run", "in.ndjson", "then", "require", "first"]).text == FamilyTests.input)
   }
 
+  @Test("ACC O-27: with --no-image nobody has an image, and a note says who asked for one") func noImage() throws {
+    try Conformance.expect(FamilyTests.input, Array(FamilyTests.chain.dropFirst()), gives: "", options: ["--no-image"])
+    let folder = try Workdir()
+    try folder.write("in.ndjson", FamilyTests.input)
+    try folder.write("in.csv", "first,image\nAnn,a.png\nBob,\n")
+    let asked = try folder.run(["run", "in.ndjson", "--no-image"] + FamilyTests.chain)
+    #expect(asked.status == 0 && asked.text.isEmpty)
+    #expect(asked.err.contains("--no-image: no record has an image, which 'require first,last,image' and 'keep"), "\(asked.err)")
+    let unasked = try folder.run(["run", "in.ndjson", "--no-image", "then", "require", "first,last", "then", "limit", "1"])
+    #expect(unasked.text == "{\"first\":\"Marge\",\"last\":\"Simpson\"}\n" && !unasked.err.contains("image"), "\(unasked.err)")
+    #expect(try folder.run(["convert", "in.csv", "--no-image", "--to", "csv"]).text == "first\nAnn\nBob\n")
+    let made = try folder.run(["run", "in.csv", "--no-image", "then", "set", "image = first || '.png'", "then", "limit", "1"])
+    #expect(made.text == "first,image\nAnn,Ann.png\n", "\(made.err)")
+  }
+
+  @Test("O-23: an input that cannot be read ends the run, or is left out, named, and exit 4") func providerErrors() throws {
+    let folder = try Workdir()
+    try folder.write("a.ndjson", "{\"id\":1}\n")
+    try folder.write("c.ndjson", "{\"id\":3}\n")
+    let words = ["run", "a.ndjson", "absent.ndjson", "nothing-*.csv", "c.ndjson", "-o", "out.ndjson"]
+    let strict = try folder.run(words)
+    #expect(strict.status == 4 && !folder.exists("out.ndjson") && strict.err.contains("absent.ndjson"))
+    for threads in ["1", "2", "8"] {
+      let lenient = try folder.run(words + ["--on-provider-error", "skip", "--overwrite", "--threads", threads])
+      #expect(lenient.status == 4, "\(lenient.err)")
+      #expect(try folder.text("out.ndjson") == "{\"id\":1}\n{\"id\":3}\n")
+      #expect(lenient.err.contains("left out, since it cannot be read: nothing-*.csv"), "\(lenient.err)")
+      #expect(lenient.err.contains("absent.ndjson: cannot open: no such file or folder (and 1 more inputs)"), "\(lenient.err)")
+    }
+    let none = try folder.run(["run", "absent.ndjson", "-o", "none.ndjson", "--on-provider-error", "skip"])
+    #expect(none.status == 4 && !folder.exists("none.ndjson") && none.err.split(separator: "\n").count == 1, "\(none.err)")
+    let whole = try folder.run(["run", "a.ndjson", "c.ndjson", "--on-provider-error", "skip"])
+    #expect(whole.status == 0 && whole.lines.count == 2)
+  }
+
+  @Test("O-32: what a program writes is an input behind the others, and its exit status counts") func programs() throws {
+    let folder = try Workdir()
+    try folder.write("a.ndjson", "{\"id\":\"a\"}\n")
+    for threads in ["1", "2", "8"] {
+      let both = try folder.run([
+        "run", "a.ndjson", "--from", "cmd: printf 'id\\nb\\nc\\n'", "--from", "cmd: echo '{\"id\":\"d\"}'", "--threads", threads, "then",
+        "filter", "id <> 'b'",
+      ])
+      #expect(both.status == 0 && both.text == ["a", "c", "d"].map { "{\"id\":\"\($0)\"}\n" }.joined(), "\(both.err)")
+    }
+    let alone = try folder.run(["run", "--from", "cmd: seq -f '{\"id\":%g}' 100000", "then", "filter", "id % 50000 = 0"])
+    #expect(alone.text == "{\"id\":50000}\n{\"id\":100000}\n", "\(alone.err)")
+    // It ends when nobody wants more of it.
+    let endless = try folder.run(["run", "--from", "cmd: yes '{\"id\":1}'", "then", "limit", "3"])
+    #expect(endless.status == 0 && endless.lines.count == 3, "\(endless.err)")
+    for (program, text) in [("echo '{}'; exit 3", "it ended with status 3"), ("echo '{}'; kill -9 $$", "it was ended by signal 9")] {
+      let failed = try folder.run(["run", "a.ndjson", "--from", "cmd: \(program)", "-o", "out.ndjson"])
+      #expect(failed.status == 4 && !folder.exists("out.ndjson") && failed.err.contains(text), "\(failed.err)")
+      let skipped = try folder.run(
+        ["run", "a.ndjson", "--from", "cmd: \(program)", "-o", "out.ndjson", "--overwrite", "--on-provider-error", "skip"])
+      #expect(skipped.status == 4 && skipped.err.contains(text), "\(skipped.err)")
+      #expect(try folder.text("out.ndjson") == "{\"id\":\"a\"}\n{}\n")
+      try FileManager.default.removeItem(atPath: folder.path("out.ndjson"))
+    }
+    #expect(try folder.run(["run", "--from", "cmd: "]).status == 2)
+  }
+
   @Test("O-30 AUTH: an input that may not be read is exit 4, named, before anything is read or written") func denied() throws {
     let folder = try Workdir()
     try folder.write("a.ndjson", "{\"id\":1}\n")

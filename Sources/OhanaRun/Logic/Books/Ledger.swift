@@ -134,11 +134,15 @@ final class LedgerStage: OrderedStage, Checkpointable {
       if var fault = batch.fault {
         let whole = before + batch.readCount
         fault.problem += " (\(Quantity.grouped(whole)) \(whole == 1 ? "record" : "records") before it \(whole == 1 ? "is" : "are") whole)"
-        if fault.fix.isEmpty { fault.fix = "--on-bad-chunk skip delivers what is whole" }
-        guard onBadChunk == .skip else { throw fault }
+        // What cannot be read is recorded as a fault only where it is put up with.
+        if fault.category != .io {
+          if fault.fix.isEmpty { fault.fix = "--on-bad-chunk skip delivers what is whole" }
+          guard onBadChunk == .skip else { throw fault }
+        }
         totals.inputs[batch.source].fault = fault
       }
     }
+    if let fault = batch.fault, fault.category == .io { announce?(batch.source, .failed(fault)) }
     return .pass
   }
 

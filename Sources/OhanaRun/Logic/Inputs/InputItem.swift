@@ -12,25 +12,51 @@ struct InputItem: Sendable {
 extension InputManager {
   /// What a request names, in order.
   ///
-  /// - Throws: as ``InputResolver/resolve(_:filesFrom:)``, and `auth` for a provider that may not read.
-  func items(of request: RunRequest) throws -> [InputItem] {
-    guard !request.providers.isEmpty else {
-      return try (request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom)).map { InputItem(path: $0) }
+  /// - Parameter skipped: told of what is left out, where the request says so.
+  /// - Throws: as ``InputResolver/resolve(_:filesFrom:skip:)``, and `auth` for a provider that may not read; where everything would be left
+  ///   out, the first such error.
+  func items(of request: RunRequest, skipped: @escaping (OhanaError) -> Void = { _ in }) throws -> [InputItem] {
+    var first: OhanaError?
+    func skip(_ error: OhanaError, _ provider: Int) {
+      first = first ?? error
+      skipped(error)
+      let name = FilePath(request.providers.isEmpty ? "" : request.providers[provider].identifier)
+      request.onInput?(InputEvent(kind: .failed(error), provider: provider, name: name, isLast: false))
     }
-    for provider in request.providers where provider.access != .granted {
-      throw OhanaError(
-        .io, "auth", at: .init(FilePath(provider.identifier)), "the provider may not read",
-        fix: provider.access == .denied ? "grant access to it" : "ask for access first")
-    }
+    let skips = request.options.onProviderError == .skip
     var items: [InputItem] = []
-    for (index, provider) in request.providers.enumerated() {
-      let name = FilePath(provider.identifier)
-      switch try Self.named(name, { try provider.open() }) {
-      case .files(let paths): items += paths.map { InputItem(path: $0, provider: index) }
-      case .stream(let stream): items.append(InputItem(path: name, stream: NamedStream(stream, name: name), provider: index))
-      }
+    if request.providers.isEmpty || !request.inputs.isEmpty || request.filesFrom != nil {
+      let skipFile = skips ? { (error: OhanaError) in skip(error, 0) } : nil
+      let files = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom, skip: skipFile)
+      items = files.map { InputItem(path: $0) }
     }
+    if !skips { for provider in request.providers { try Self.checkAccess(provider) } }
+    for (index, provider) in request.providers.enumerated() {
+      do {
+        try Self.checkAccess(provider)
+        items += try Self.items(of: provider, index, skip: skips ? { skip($0, index) } : nil)
+      } catch let error as OhanaError where skips && error.category == .io { skip(error, index) }
+    }
+    if items.isEmpty, let first { throw first }
     return items
+  }
+
+  private static func checkAccess(_ provider: any DataProvider) throws {
+    let access = provider.access
+    guard access != .granted else { return }
+    throw OhanaError(
+      .io, "auth", at: .init(FilePath(provider.identifier)), "the provider may not read",
+      fix: access == .denied ? "grant access to it" : "ask for access first")
+  }
+
+  private static func items(of provider: any DataProvider, _ index: Int, skip: ((OhanaError) -> Void)?) throws -> [InputItem] {
+    let name = FilePath(provider.identifier)
+    switch try named(name, { try provider.open() }) {
+    case .files(let paths):
+      let files = skip == nil ? paths : try InputResolver.resolve(paths, skip: skip)
+      return files.map { InputItem(path: $0, provider: index) }
+    case .stream(let stream): return [InputItem(path: name, stream: NamedStream(stream, name: name), provider: index)]
+    }
   }
 
   /// Errors that only the provider knows become ours.

@@ -10,7 +10,8 @@ struct InputManager: Sendable {
   func openText(_ path: FilePath, given stream: (any ByteStream)? = nil, options: RunOptions) throws -> (stream: any ByteStream, size: Int?)
   {
     let opened = stream == nil ? try openByteStream(path, codec: options.useZlib ? .zlib : .fast) : nil
-    let (head, text) = try PrefixedByteStream.peek(FaultRecordingStream(stream ?? opened!.stream), count: 4)
+    let recording = FaultRecordingStream(stream ?? opened!.stream, forgivesIO: options.onProviderError == .skip)
+    let (head, text) = try PrefixedByteStream.peek(recording, count: 4)
     // A byte order mark knows better than an option for all inputs.
     let encoding = try InputEncoding.of(head.bytes, named: options.encoding)
     let whole: any ByteStream = encoding.map { TranscodingByteStream(text, from: $0) } ?? text

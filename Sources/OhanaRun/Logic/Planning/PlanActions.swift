@@ -19,7 +19,7 @@ public enum PlanActions {
       let scheduler = WorkScheduler(width: options.threads ?? context.dependencies.processors.usableCount)
       let spill = context.dependencies.makeSpill(options, journal: desk.journal.withLock { $0 })
       desk.onClose { spill.close() }
-      let items = try inputs.items(of: request)
+      let items = try inputs.items(of: request) { desk.skipped.append($0) }
       let paths = items.map(\.path)
       let names = earlier.map { TemporaryNames(mark: $0.mark) } ?? .random()
       let outputs = try makeOutputs(paths, scheduler, names)
@@ -40,7 +40,7 @@ public enum PlanActions {
       if context.state.kept != nil, !folders.isEmpty { try await context.dispatch(JournalActions.AddFolders(folders: folders.sorted())) }
       var run = PreparedRun(request: draft.request, plan: plan, scheduler: scheduler, outputs: outputs, spill: spill)
       (run.journal, run.lock) = (desk.journal.withLock { $0 }, desk.locks.first { $0.output == request.output })
-      (run.table, run.trace, run.began) = (table, desk.trace.withLock { $0 }, desk.began)
+      (run.table, run.trace, run.began, run.skipped) = (table, desk.trace.withLock { $0 }, desk.began, desk.skipped)
       if context.state.kept?.identity != nil { run.evidence = InputEvidence(draft, plan) }
       if let earlier { try run.restore(earlier, context.dependencies.checkpoints) }
       return run

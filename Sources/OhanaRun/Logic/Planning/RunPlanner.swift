@@ -22,6 +22,8 @@ struct RunPlan: Sendable {
   var collector: CSVColumnCollector?
   /// Lists that stages have read and found empty.
   var emptyLists: [FilePath] = []
+  /// Worth telling before the first record.
+  var notes: [String] = []
 }
 
 /// What a plan is made of.
@@ -60,7 +62,7 @@ struct RunPlanner: Sendable {
     let sourceFormat = probed.first?.format ?? .ndjson
     let unionColumns = Self.union(probed)
     // Where there is no record and no header, no name is wrong.
-    let optional = probed.allSatisfy(\.isEmpty) ? .all : options.optional
+    let optional = probed.allSatisfy(\.isEmpty) ? .all : options.optional.union(options.loadsImages ? [] : [Self.image.whole])
     var schema = RecordSchema(columns: sourceFormat == .csv ? unionColumns : nil, optional: optional)
     let hasSideOutputs = request.stages.contains { !$0.sideOutputs.isEmpty }
     if sourceFormat == .csv, sink.place != .nowhere || hasSideOutputs,
@@ -102,7 +104,9 @@ struct RunPlanner: Sendable {
           if count == 0 { lists.append(path) }
         }
       })
+    if !options.loadsImages { try schema.leaveOut(Self.image) }
     let stages = try binder.bind(fused, to: &schema)
+    let notes = options.loadsImages ? [] : Self.notes(onImagesOf: stages, schema)
     let layout = schema.layout
     StageBinder.assignPayloads(stages, schema: schema, sinkLayout: layout)
     if sink.place != .nowhere, let columns = options.columns { try Self.require(columns, of: sink, in: &schema) }
@@ -189,7 +193,16 @@ struct RunPlanner: Sendable {
       inputs: probed, stages: stages, schema: schema, memory: memory, threads: threads,
       pipeline: Pipeline(source: source, steps: steps, slotCount: schema.slotCount, inputCount: probed.count), ledger: ledger, sink: sink,
       sinkStep: steps.count - 1, outputs: outputs, found: found, collector: collector,
-      emptyLists: draft.emptyLists.withLock { $0 })
+      emptyLists: draft.emptyLists.withLock { $0 }, notes: notes)
+  }
+
+  private static let image = FieldName(whole: Array("image".utf8))
+
+  /// Stages that ask for images where none are read.
+  private static func notes(onImagesOf stages: [BoundStage], _ schema: RecordSchema) -> [String] {
+    guard let slot = schema.slot(boundTo: image) else { return [] }
+    let asking = stages.filter { $0.reads.contains(slot) }.map { "'\($0.stage.text)'" }
+    return asking.isEmpty ? [] : ["--no-image: no record has an image, which \(asking.joined(separator: " and ")) asks for"]
   }
 
   /// How many stages there are up to the last that may stop reading: none where there is none, or only behind a breaker.

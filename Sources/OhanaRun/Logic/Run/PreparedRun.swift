@@ -19,6 +19,8 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
   var trace: TraceLog?
   /// On the monotonic clock.
   var began: UInt64 = 0
+  /// Inputs that were left out since they cannot be read.
+  var skipped: [OhanaError] = []
   /// Of an earlier run that this one goes on with.
   var counts: FlowCounts?
 
@@ -29,12 +31,20 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
     plan.inputs.reduce(0 as Int?) { total, input in total.flatMap { total in input.size.map { total + $0 } } }
   }
 
-  /// The first chunk that broke and was skipped.
+  /// The first input that was left out, or whose rest was.
   var fault: OhanaError? {
+    if var fault = skipped.first {
+      let others = skipped.count > 1 ? " (and \(Quantity.grouped(skipped.count - 1)) more inputs)" : ""
+      (fault.problem, fault.fix) = (fault.problem + others, "the other inputs are published without it")
+      return fault
+    }
     var fault = plan.ledger.totals.inputs.lazy.compactMap(\.fault).first
     fault?.fix = "what was whole before it is published"
     return fault
   }
+
+  /// At the run's beginning: it may not come to its end.
+  var skippedNotes: [String] { skipped.prefix(20).map { "left out, since it cannot be read: \($0)" } }
 
   /// Inputs whose names mislead, empty lists, and inputs that held nothing, where all were read.
   func notes(_ books: RunBooks) -> [String] {
@@ -142,6 +152,7 @@ final class RunDesk: Sendable {
     var earlier: RunState.Kept?
     var began: UInt64 = 0
     var locks: [OutputLock] = []
+    var skipped: [OhanaError] = []
   }
   private let things = Locked(Things())
   /// The run's journal, once there is one.
@@ -157,6 +168,12 @@ final class RunDesk: Sendable {
   var locks: [OutputLock] {
     get { things.withLock { $0.locks } }
     set { things.withLock { $0.locks = newValue } }
+  }
+
+  /// Inputs that were left out.
+  var skipped: [OhanaError] {
+    get { things.withLock { $0.skipped } }
+    set { things.withLock { $0.skipped = newValue } }
   }
 
   /// Inputs were looked at, and all outputs are open.
