@@ -8,7 +8,7 @@ enum CountCommand {
     let run = ConsoleRun(request)
     let state = await run.execute(.count)
     let status = run.status(state)
-    if status == 0 { Terminal.print(String(state.books.written)) }
+    if status == 0 || state.isWithoutInputs { Terminal.print(String(state.books.written)) }
     return status
   }
 }
@@ -29,8 +29,9 @@ enum CheckCommand {
     let run = ConsoleRun(request)
     let state = await run.execute(.check)
     // A broken chunk is an answer, not a failure.
-    if state.isInterrupted || state.failure.map({ $0.category != .badInput }) ?? false { return run.status(state) }
+    if state.isInterrupted || state.failure.map({ $0.category != .badInput }) ?? false, !state.isWithoutInputs { return run.status(state) }
     for line in report(state.books) { Terminal.print(line) }
+    if state.isWithoutInputs { return run.status(state) }
     let isWhole = state.books.rejected == 0 && state.books.inputs.allSatisfy { $0.fault == nil } && state.failure == nil
     return isWhole ? 0 : 1
   }
@@ -54,4 +55,9 @@ enum CheckCommand {
     }
     return lines
   }
+}
+
+extension RunState {
+  /// It came to its end without inputs that cannot be read (`--on-provider-error skip`).
+  fileprivate var isWithoutInputs: Bool { phase == .published && failure?.category == .io }
 }

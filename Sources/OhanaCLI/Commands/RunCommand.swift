@@ -97,7 +97,7 @@ enum StageCommand {
     stageWords += (positionals.prefix(own).contains(where: \.isOption) ? ["--"] : []) + positionals.prefix(own).map(\.text)
     parser.request.inputs = Array(positionals.dropFirst(own))
     parser.request.stages = [try entry.parse(stageWords)]
-    if parser.request.inputs.isEmpty, parser.request.filesFrom == nil, let last = positionals.last {
+    if parser.request.inputs.isEmpty, parser.request.filesFrom == nil, parser.request.providers.isEmpty, let last = positionals.last {
       throw OhanaError(
         .usage, "no-input", "no input is named: '\(last)' belongs to the stage",
         fix: "ohana \(entry.help.name) \(entry.help.usage) INPUT…")

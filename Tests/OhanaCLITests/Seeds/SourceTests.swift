@@ -89,6 +89,10 @@ import Testing
     }
     let none = try folder.run(["run", "absent.ndjson", "-o", "none.ndjson", "--on-provider-error", "skip"])
     #expect(none.status == 4 && !folder.exists("none.ndjson") && none.err.split(separator: "\n").count == 1, "\(none.err)")
+    for (verb, text) in [("count", "2\n"), ("check", "a.ndjson: 1 record\nc.ndjson: 1 record\n")] {
+      let result = try folder.run([verb, "a.ndjson", "absent.ndjson", "c.ndjson", "--on-provider-error", "skip"])
+      #expect(result.status == 4 && result.text == text, "\(result.err)")
+    }
     let whole = try folder.run(["run", "a.ndjson", "c.ndjson", "--on-provider-error", "skip"])
     #expect(whole.status == 0 && whole.lines.count == 2)
   }
@@ -105,6 +109,9 @@ import Testing
     }
     let alone = try folder.run(["run", "--from", "cmd: seq -f '{\"id\":%g}' 100000", "then", "filter", "id % 50000 = 0"])
     #expect(alone.text == "{\"id\":50000}\n{\"id\":100000}\n", "\(alone.err)")
+    #expect(try folder.run(["reverse", "--from", "cmd: seq -f '{\"id\":%g}' 2"]).text == "{\"id\":2}\n{\"id\":1}\n")
+    #expect(try folder.run(["sort", "id:number:desc", "--from", "cmd: seq -f '{\"id\":%g}' 2"]).text == "{\"id\":2}\n{\"id\":1}\n")
+    #expect(try folder.run(["count", "a.ndjson", "--from", "cmd: seq -f '{\"id\":%g}' 2"]).text == "3\n")
     // It ends when nobody wants more of it.
     let endless = try folder.run(["run", "--from", "cmd: yes '{\"id\":1}'", "then", "limit", "3"])
     #expect(endless.status == 0 && endless.lines.count == 3, "\(endless.err)")
