@@ -2,6 +2,9 @@ internal import Ohana
 
 /// The terminal that the progress line is redrawn on.
 enum ProgressLine {
-  static func draw(_ text: String) { Terminal.raw("\r\u{1B}[K" + text) }
+  /// Cut to the window as it is now: only what stands on one line can be drawn over.
+  static func draw(_ text: String) {
+    Terminal.raw("\r\u{1B}[K" + (Terminal.errorColumns.map { ProgressText.cut(text, toColumns: $0) } ?? text))
+  }
   static func clear() { Terminal.raw("\r\u{1B}[K") }
 }

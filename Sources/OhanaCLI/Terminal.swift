@@ -38,9 +38,14 @@ enum Terminal {
   }
 
   /// Columns of the terminal that standard output is; 120 if it is none.
-  static var width: Int {
+  static var width: Int { columns(STDOUT_FILENO) ?? 120 }
+
+  /// Columns of the terminal that standard error is, at the moment; nil if it is none, or does not know.
+  static var errorColumns: Int? { columns(STDERR_FILENO) }
+
+  private static func columns(_ descriptor: Int32) -> Int? {
     var size = winsize()
-    return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 120
+    return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
   }
 
   /// Prints an error as one line and returns its exit status. A closed pipe is no error.

@@ -1,5 +1,8 @@
 import Foundation
+import Glibc
 import OhanaCore
+import OhanaStages
+import OhanaTestSupport
 import Testing
 
 @testable import OhanaRun
@@ -53,8 +56,29 @@ import Testing
     var state = RunState()
     let error = OhanaError(.badInput, "bad-json", at: .init("in.ndjson", line: 3, byte: 17), "a key has to be a string", fix: "mend it")
     RunActions.Begin(plan: [], bytesTotal: nil).update(&state)
-    RunActions.CountFailed(read: 3, rejected: 1, reasons: ["bad-json": 1]).update(&state)
+    RunActions.CountFailed(books: partial).update(&state)
     RunActions.Fail(failure: .init(error)).update(&state)
+    return state
+  }()
+
+  /// A record had been read and had not reached the stage.
+  static let partial: RunBooks = {
+    var books = RunBooks()
+    (books.read, books.rejected, books.rejectReasons) = (3, 1, ["bad-json": 1])
+    var input = RunBooks.Input(name: "in.ndjson")
+    (input.read, input.rejected) = (3, 1)
+    var stage = RunBooks.Stage(text: "filter a > 1")
+    (stage.input, stage.dropped, stage.dropReason) = (1, 1, "not true")
+    (books.inputs, books.stages) = ([input], [stage])
+    return books
+  }()
+
+  static let interrupted: RunState = {
+    var state = RunState()
+    RunActions.Begin(plan: [], bytesTotal: nil).update(&state)
+    InterruptActions.Interrupt(signal: 15).update(&state)
+    RunActions.CountFailed(books: partial).update(&state)
+    RunActions.Fail(failure: .init(RunContext.interrupted)).update(&state)
     return state
   }()
 
@@ -66,7 +90,7 @@ import Testing
 
   static let goldens: [Golden] =
     ["json", "md", "html", "prom"].flatMap { ending in
-      [("published", published), ("failed", failed)].map { name, state in
+      [("published", published), ("failed", failed), ("interrupted", interrupted)].map { name, state in
         Golden(file: "\(name).\(ending)") {
           String(decoding: try ReportText.text(state, for: FilePath("x.\(ending)")), as: UTF8.self)
             // Versions are those of the machine.
@@ -79,10 +103,13 @@ import Testing
         var progress = RunState.Progress()
         (progress.bytesRead, progress.bytesTotal, progress.records, progress.seconds) = (1_000, 4_000, 50, 2)
         progress.limiting = "sort"
+        var behind = progress
+        (behind.bytesRead, behind.records, behind.seconds) = (4_000, 200, 5)
+        behind.held = .init(stage: "sort", passed: 50, total: 200, since: 3)
         var interrupted = RunState()
         InterruptActions.Interrupt(signal: 2).update(&interrupted)
         return [
-          LogText.progress(progress), LogText.note("a \"note\""), LogText.error(failed.failure!),
+          LogText.progress(progress), LogText.progress(behind), LogText.note("a \"note\""), LogText.error(failed.failure!),
           LogText.interrupted(interrupted, message: "over"), LogText.summary(failed, output: FilePath(bytes: [0x61, 0xff])),
         ].joined(separator: "\n") + "\n"
       },
@@ -105,6 +132,7 @@ import Testing
   struct Progress: Sendable {
     let done: Int, total: Int?, records: Int, seconds: Double
     var limiting: String?
+    var held: RunState.Progress.Held?
     let line: String
   }
   @Test(
@@ -116,12 +144,68 @@ import Testing
         done: 1 << 20, total: 64 << 20, records: 3_000_000, seconds: 2, limiting: "sort",
         line: "1 %, 1.0 MiB of 64.0 MiB, 1,500,000 records/s, most of it in sort, 2:06 left"),
       Progress(done: 2048, total: 1024, records: 1, seconds: 1, line: "100 %, 2.0 KiB of 1.0 KiB, 1 records/s"),
+      Progress(
+        done: 1024, total: 1024, records: 800, seconds: 14, limiting: "sort",
+        held: .init(stage: "sort", passed: 200, total: 800, since: 10),
+        line: "sort: 25 %, 200 of 800 records, 50 records/s, most of it in sort, 0:12 left"),
+      Progress(
+        done: 1024, total: nil, records: 800, seconds: 10, held: .init(stage: "reverse", passed: 0, total: 800, since: 10),
+        line: "reverse: 0 %, 0 of 800 records, 0 records/s"),
+      Progress(
+        done: 1024, total: nil, records: 800, seconds: 12, held: .init(stage: "count-by", passed: 0, total: 0, since: 10),
+        line: "count-by: 100 %, 0 of 0 records, 0 records/s"),
     ]) func progressLine(_ known: Progress)
   {
     var progress = RunState.Progress()
     (progress.bytesRead, progress.bytesTotal, progress.records) = (known.done, known.total, known.records)
-    (progress.seconds, progress.limiting) = (known.seconds, known.limiting)
+    (progress.seconds, progress.limiting, progress.held) = (known.seconds, known.limiting, known.held)
     #expect(ProgressText.line(progress) == known.line)
+  }
+
+  @Test(
+    "a line is cut to the terminal, whose last column stays free",
+    arguments: [(200, "50 %, 1 records/s"), (18, "50 %, 1 records/s"), (17, "50 %, 1 records/"), (5, "50 %"), (1, ""), (0, "")])
+  func cutLine(columns: Int, line: String) { #expect(ProgressText.cut("50 %, 1 records/s", toColumns: columns) == line) }
+
+  @Test("a run that was ended tells in its report the signal, one exit status, and how far records had come", arguments: [SIGINT, SIGTERM])
+  func interruptedReport(signal: Int32) async throws {
+    let folder = try Workdir()
+    let ended = DispatchSemaphore(value: 0)
+    let path = folder.path("in.ndjson")
+    #expect(mkfifo(path, 0o600) == 0)
+    // The run can only end behind the signal: the pipe stays open until then.
+    let feeder = Thread {
+      Glibc.signal(SIGPIPE, SIG_IGN)
+      let pipe = open(path, O_WRONLY)
+      let records = Array(String(repeating: "{\"a\":1}\n", count: 1 << 16).utf8)
+      for _ in 0..<16 where write(pipe, records, records.count) < 0 { break }
+      ended.wait()
+      close(pipe)
+    }
+    var request = RunRequest()
+    request.inputs = [FilePath(path)]
+    request.output = FilePath(folder.path("out.ndjson"))
+    request.options.report = FilePath(folder.path("report.json"))
+    request.options.memory = 16 << 20
+    request.stages = [try StageCatalog.stage(["filter", "a > 0"])]
+    let session = RunSession(request)
+    session.store.listen { old, new in
+      if new.progress.records > 0, new.interruption == nil { session.cancel(signal: signal) }
+      if new.interruption != nil, old.interruption == nil { ended.signal() }
+    }
+    feeder.start()
+    let state = await session.run(observes: false)
+    #expect(state.exitStatus == 128 + signal)
+    let report = try #require(try JSONSerialization.jsonObject(with: folder.read("report.json")) as? [String: Any])
+    #expect(report["exit"] as? Int32 == 128 + signal && report["failure"] == nil)
+    let interruption = try #require(report["interruption"] as? [String: Any])
+    #expect(interruption["signal"] as? Int32 == signal && interruption["resumable"] as? Bool == false)
+    let books = try #require(report["books"] as? [String: Any])
+    let input = try #require((books["inputs"] as? [[String: Any]])?.first)
+    let stage = try #require((books["stages"] as? [[String: Any]])?.first)
+    let (read, passed) = (input["read"] as? Int ?? 0, stage["output"] as? Int ?? 0)
+    #expect(read >= passed && passed > 0 && books["read"] as? Int == read, "\(read) \(passed)")
+    #expect(!folder.exists("out.ndjson"))
   }
 
   /// A line of the text exposition format: a comment, or `name{label="value",…} number`.

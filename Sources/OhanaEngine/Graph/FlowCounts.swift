@@ -39,7 +39,8 @@ public struct FlowCounts: Sendable, Equatable, Codable {
   /// A stage had enough before the input ended.
   public var stoppedEarly = false
 
-  init(steps: Int) {
+  /// Nothing has passed any of so many steps.
+  public init(steps: Int) {
     self.steps = Array(repeating: StageCounts(), count: steps)
     passages = []
   }

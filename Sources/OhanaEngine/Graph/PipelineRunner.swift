@@ -30,6 +30,8 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     var atRest: (@Sendable (Bool) -> Void)?
     /// By batch: it was filled from what a stage had held back.
     var isOfTail: [Bool] = []
+    /// The last step that began to stream out what it had held back, what had left it before, and when it began.
+    var streaming: (step: Int, outputBefore: Int, began: UInt64)?
   }
 
   private let source: any BatchSource
@@ -146,6 +148,11 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
 
   /// The counts up to now.
   public var counts: FlowCounts { state.withLock { $0.counts } }
+
+  /// How far the step is that streams out what it held back, or did so last; nil before the first.
+  public var held: HeldRecords? {
+    state.withLock { state in state.streaming.map { HeldRecords(state.counts.steps[$0.step], $0) } }
+  }
 
   // MARK: Actions
 
@@ -357,7 +364,11 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
       let tail = try stage.finish()
       add(stage.tally - before, nanoseconds: monotonicNanoseconds() - began, step: step)
       apply { state in
-        if let tail { state.tails[node] = tail }
+        if let tail {
+          state.tails[node] = tail
+          // Every batch is free: what left the step before has been counted.
+          state.streaming = (step, state.counts.steps[step].output, monotonicNanoseconds())
+        }
         state.flow.finished(node: node, hasTail: tail != nil)
       }
     } catch { failed(error, node: nil, batch: nil) }

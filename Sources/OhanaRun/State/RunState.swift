@@ -38,8 +38,10 @@ public struct RunState: Sendable, Equatable, Codable {
     public var bytesRead = 0
     /// nil where an input has no size.
     public var bytesTotal: Int?
-    /// Read so far, those of an earlier run that this one goes on with included.
+    /// Good records read so far, those of an earlier run that this one goes on with included.
     public var records = 0
+    /// Everything is read, and a stage gives out what it had held back until then; nil before.
+    public var held: Held?
     /// Since the run began; a resumed run begins anew.
     public var seconds = 0.0
     /// The stage that takes most of the time; `reading` and `writing` are those before and behind all stages.
@@ -48,6 +50,34 @@ public struct RunState: Sendable, Equatable, Codable {
     public var warning: String?
     /// At the very beginning.
     public init() {}
+
+    /// What a stage has held back until the end of its input (a sort, for example), and how much of that has gone on.
+    public struct Held: Sendable, Equatable, Codable {
+      /// The stage's name.
+      public var stage: String
+      /// Records that have gone on, through all stages behind it.
+      public var passed: Int
+      /// Records there were to go on.
+      public var total: Int
+      /// Seconds from the run's beginning to the first of them.
+      public var since: Double
+    }
+
+    /// Done of what is being done, from 0 to 100: of the bytes to read, then of the records that ``held`` tells of; nil where an input has no
+    /// size.
+    public var percent: Int? { share.map { Int($0 * 100) } }
+
+    /// Until what is being done will have been done; nil in its first second, and where that cannot be told.
+    public var secondsLeft: Double? {
+      guard let share, share > 0, share < 1 else { return nil }
+      let passed = seconds - (held?.since ?? 0)
+      return passed > 1 ? passed * (1 - share) / share : nil
+    }
+
+    private var share: Double? {
+      if let held { return held.total > 0 ? min(1, Double(held.passed) / Double(held.total)) : 1 }
+      return bytesTotal.flatMap { $0 > 0 ? min(1, Double(bytesRead) / Double($0)) : nil }
+    }
   }
 
   /// What ended the run badly.
@@ -115,7 +145,7 @@ public struct RunState: Sendable, Equatable, Codable {
   public var phase = Phase.planning
   /// Numbers for the progress line.
   public var progress = Progress()
-  /// Complete when the last record has passed.
+  /// Complete when the last record has passed; of a run that has failed before, how far records had come.
   public var books = RunBooks()
   /// Lines of the plan, for people.
   public var plan: [String] = []

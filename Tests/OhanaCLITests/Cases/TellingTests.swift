@@ -64,6 +64,61 @@ import Testing
     #expect(!workdir.exists("other.ndjson"))
   }
 
+  @Test("the JSON report of a failed run has its inputs and stages, and one exit status") func failedReport() throws {
+    let workdir = try workdir()
+    try workdir.write("bad.ndjson", "{bad\n")
+    let stages = ["then", "filter", "email LIKE '%'", "then", "sort", "last"]
+    let result = try workdir.run(["run", "in.ndjson", "bad.ndjson", "-o", "out.ndjson", "--report", "report.json"] + stages)
+    #expect(result.status == 3)
+    let report = try #require(try JSONSerialization.jsonObject(with: workdir.read("report.json")) as? [String: Any])
+    #expect(report["exit"] as? Int == 3 && (report["failure"] as? [String: Any])?.keys.sorted() == ["code", "message"])
+    #expect(report["interruption"] == nil)
+    let books = try #require(report["books"] as? [String: Any])
+    let inputs = try #require(books["inputs"] as? [[String: Any]])
+    #expect(inputs.compactMap { $0["name"] as? String } == ["in.ndjson", "bad.ndjson"])
+    #expect(inputs.compactMap { $0["read"] as? Int } == [3000, 1] && inputs.compactMap { $0["rejected"] as? Int } == [0, 1])
+    #expect(books["read"] as? Int == 3001 && books["rejected"] as? Int == 1)
+    let told = try #require(books["stages"] as? [[String: Any]])
+    #expect(told.compactMap { $0["text"] as? String } == ["filter email LIKE '%'", "sort last"])
+  }
+
+  @Test("progress counts the records read, and behind a sort those that have gone on", arguments: [["sort", "last"], ["reverse"]])
+  func progressBehindTheEnd(stage: [String]) throws {
+    let workdir = try workdir()
+    // The reader of the output takes a part of it, and the rest when that has been told.
+    let script = """
+      mkfifo out
+      $OHANA run in.ndjson -o out --to ndjson --memory 16M --progress always --log-format json then \(stage.joined(separator: " ")) 2>log & run=$!
+      exec 3<out; head -c 400000 <&3 >part; until grep -q toPass log || ! kill -0 $run; do sleep 0.02; done; cat part - <&3 | wc -l; wait $run
+      """
+    let result = try workdir.run([], shell: script)
+    #expect(result.status == 0 && result.text == "3000\n", "\(result.err)")
+    let events = try workdir.text("log").split(separator: "\n").compactMap {
+      try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+    }.filter { $0["event"] as? String == "progress" }
+    for event in events {
+      #expect(event["records"] as? Int ?? -1 <= 3000 && (0...100).contains(event["percent"] as? Int ?? 0), "\(event)")
+      #expect(event["passed"] as? Int ?? 0 <= event["toPass"] as? Int ?? 0, "\(event)")
+    }
+    let last = try #require(events.last)
+    #expect(last["records"] as? Int == 3000 && last["stage"] as? String == stage[0] && last["toPass"] as? Int == 3000, "\(last)")
+  }
+
+  @Test("the progress line stays on one line of the terminal, however wide that is", arguments: [20, 40, 200])
+  func progressFits(columns: Int) throws {
+    let workdir = try workdir()
+    let script = """
+      mkfifo in; : > typescript
+      script -qefc "stty cols \(columns); \"$OHANA\" run in --from ndjson -o out.ndjson then sort last" typescript >/dev/null & run=$!
+      exec 3>in; cat in.ndjson >&3; until grep -Eq 'KiB|MiB|bytes' typescript || ! kill -0 $run; do sleep 0.02; done; exec 3>&-; wait $run
+      """
+    let result = try workdir.run([], shell: script)
+    #expect(result.status == 0, "\(result.err)")
+    let lines = try workdir.text("typescript").components(separatedBy: "\r\u{1B}[K").dropFirst().dropLast()
+    #expect(!lines.isEmpty && lines.allSatisfy { $0.count < columns && !$0.contains("\n") }, "\(lines)")
+    #expect(columns == 200 ? lines.contains { $0.contains("records/s") } : lines.contains { $0.count == columns - 1 }, "\(lines)")
+  }
+
   @Test("SIGUSR1 shows how far it is, and the run goes on") func showsProgress() throws {
     let workdir = try workdir()
     let script = """

@@ -4,8 +4,10 @@ public enum ProgressActions {
   public struct Advance: RunUpdater {
     /// Compressed bytes of the inputs, since the beginning.
     public let bytesRead: Int
-    /// Records read since the beginning.
+    /// Good records read since the beginning.
     public let records: Int
+    /// What is being done behind the end of the input.
+    public let held: RunState.Progress.Held?
     /// Since the run began.
     public let seconds: Double
     /// The stage that takes most of the time, where that is known.
@@ -14,6 +16,7 @@ public enum ProgressActions {
     public func update(_ state: inout RunState) {
       state.progress.bytesRead = max(state.progress.bytesRead, bytesRead)
       state.progress.records = max(state.progress.records, records)
+      state.progress.held = held ?? state.progress.held
       state.progress.limiting = limiting ?? state.progress.limiting
       state.progress.seconds = max(state.progress.seconds, seconds)
     }

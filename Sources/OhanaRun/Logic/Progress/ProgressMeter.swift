@@ -1,41 +1,47 @@
 internal import OhanaCore
 internal import OhanaEngine
 
-/// Adds up what batches have read, and tells of it ten times a second at most. Belongs to one pipeline.
+/// Tells ten times a second at most how far a flow is, and at once when a stage has begun to give out what it held back. Belongs to one pipeline.
 final class ProgressMeter: Sendable {
+  /// What the flow itself knows.
+  struct Flow {
+    /// Good records read, those included that an earlier run had read.
+    var records: Int
+    var held: RunState.Progress.Held?
+    /// The stage that takes most of the time.
+    var limiting: String?
+  }
   private struct Sum {
     var bytesRead = 0
-    var records = 0
     var toldAt: UInt64 = 0
+    var isBehindEnd = false
   }
   private let sum = Locked(Sum())
   private let began: UInt64
   private let tell: @Sendable (ProgressActions.Advance) -> Void
-  private let limiting = Locked<@Sendable () -> String?>({ nil })
+  private let flow = Locked<@Sendable () -> Flow?>({ nil })
 
-  /// - Parameters:
-  ///   - began: when the run began, on the monotonic clock.
-  ///   - records: read by an earlier run that this one goes on with.
-  init(began: UInt64, records: Int = 0, tell: @escaping @Sendable (ProgressActions.Advance) -> Void) {
+  /// - Parameter began: when the run began, on the monotonic clock.
+  init(began: UInt64, tell: @escaping @Sendable (ProgressActions.Advance) -> Void) {
     self.began = began
-    sum.withLock { $0.records = records }
     self.tell = tell
   }
 
-  /// - Parameter limiting: says which stage takes most of the time; asked whenever progress is told.
-  func watch(_ limiting: @escaping @Sendable () -> String?) { self.limiting.withLock { $0 = limiting } }
+  /// - Parameter flow: asked whenever progress is told; until there is one, none is.
+  func watch(_ flow: @escaping @Sendable () -> Flow?) { self.flow.withLock { $0 = flow } }
 
+  /// A batch has done its work.
   func add(_ batch: RecordBatch) {
     let now = monotonicNanoseconds()
-    let news = sum.withLock { sum -> Sum? in
+    let bytesRead = sum.withLock { sum -> Int? in
       sum.bytesRead = max(sum.bytesRead, batch.inputBytesRead)
-      sum.records += batch.readCount
-      guard now &- sum.toldAt > 100_000_000 else { return nil }
-      sum.toldAt = now
-      return sum
+      guard now &- sum.toldAt > 100_000_000 || batch.hasOrigins != sum.isBehindEnd else { return nil }
+      (sum.toldAt, sum.isBehindEnd) = (now, batch.hasOrigins)
+      return sum.bytesRead
     }
-    guard let news else { return }
-    let limiting = limiting.withLock { $0 }()
-    tell(.init(bytesRead: news.bytesRead, records: news.records, seconds: Double(now - began) / 1e9, limiting: limiting))
+    guard let bytesRead, let flow = flow.withLock({ $0 })() else { return }
+    tell(
+      .init(
+        bytesRead: bytesRead, records: flow.records, held: flow.held, seconds: Double(now - began) / 1e9, limiting: flow.limiting))
   }
 }

@@ -1,23 +1,29 @@
 /// The line that tells how far a run is; a pure function of its state.
 public enum ProgressText {
-  /// Share and bytes done, records a second, the stage that limits, what is short, and the time left, as far as they are known.
+  /// Share done, of bytes to read or, behind the last of them, of the records that a stage held back; records a second, the stage that limits,
+  /// what is short, and the time left of that, as far as they are known.
   public static func line(_ progress: RunState.Progress) -> String {
-    let (done, total, seconds) = (progress.bytesRead, progress.bytesTotal, progress.seconds)
-    let rate = seconds > 0 ? Int(Double(progress.records) / seconds) : 0
-    var parts: [String] = []
-    if let total, total > 0 {
-      parts.append("\(min(100, done * 100 / total)) %")
-      parts.append("\(Quantity.sized(done)) of \(Quantity.sized(total))")
-    } else {
-      parts.append(Quantity.sized(done))
-    }
-    parts.append("\(Quantity.grouped(rate)) records/s")
+    var parts = share(progress)
+    let (records, seconds) =
+      progress.held.map { ($0.passed, progress.seconds - $0.since) } ?? (progress.records, progress.seconds)
+    parts.append("\(Quantity.grouped(seconds > 0 ? Int(Double(records) / seconds) : 0)) records/s")
     if let limiting = progress.limiting { parts.append("most of it in \(limiting)") }
     if let warning = progress.warning { parts.append(warning) }
-    if let total, done > 0, done < total, seconds > 1 {
-      let left = Int(seconds * Double(total - done) / Double(done))
+    if let left = progress.secondsLeft.map({ Int(min($0, 1e9)) }) {
       parts.append("\(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left")
     }
     return parts.joined(separator: ", ")
+  }
+
+  /// As much of a line as fits into so many columns of a terminal and leaves the last one free: there, some go on to the next line.
+  public static func cut(_ line: String, toColumns columns: Int) -> String { String(line.prefix(max(0, columns - 1))) }
+
+  private static func share(_ progress: RunState.Progress) -> [String] {
+    let percent = progress.percent.map { "\($0) %" }
+    if let held = progress.held {
+      return ["\(held.stage): \(percent ?? "")", "\(Quantity.grouped(held.passed)) of \(Quantity.grouped(held.total)) records"]
+    }
+    guard let percent, let total = progress.bytesTotal else { return [Quantity.sized(progress.bytesRead)] }
+    return [percent, "\(Quantity.sized(progress.bytesRead)) of \(Quantity.sized(total))"]
   }
 }

@@ -1,14 +1,26 @@
 /// The report as JSON, complete; a pure function of the state.
+///
+/// | key | what |
+/// |---|---|
+/// | `exit` | what the process ended with |
+/// | `failure` | `code` and `message` of what went wrong, if anything did |
+/// | `interruption` | `signal` that ended the run, and whether a next one can go on with it (`resumable`) |
+/// | `books` | where every record went; of a run that failed or was interrupted, how far records had come |
+/// | `plan`, `notes`, `version`, `versions` | the plan, what was worth knowing, this tool and the libraries that results depend on |
 struct JSONReport: Encodable {
   struct Failure: Encodable {
     var code: String
-    var exit: Int32
     var message: String
+  }
+  struct Interruption: Encodable {
+    var signal: Int32
+    var resumable: Bool
   }
   var version: String
   var versions: [String: String]
   var exit: Int32
   var failure: Failure?
+  var interruption: Interruption?
   var plan: [String]
   var notes: [String]
   var books: RunBooks
@@ -18,7 +30,9 @@ struct JSONReport: Encodable {
     versions = RunIdentity.versions
     exit = state.exitStatus
     plan = state.plan
-    failure = state.failure.map { .init(code: $0.code, exit: $0.category.rawValue, message: $0.message) }
+    interruption = state.isInterrupted ? state.interruption.map { .init(signal: $0.signal, resumable: state.hasLeft) } : nil
+    // That a run was cancelled is what the signal did.
+    failure = state.failure.flatMap { state.isInterrupted && $0.code == "cancelled" ? nil : .init(code: $0.code, message: $0.message) }
     notes = state.notes
     books = state.books
   }

@@ -5,7 +5,7 @@ public import OhanaCore
 ///
 /// | event | keys |
 /// |---|---|
-/// | `progress` | `bytesRead`, `bytesTotal` (where known), `records`, `seconds`, `limiting` (where known), `warning` (where something is short) |
+/// | `progress` | `bytesRead`, `bytesTotal` (where known), `records` (good ones read), `seconds`, `percent` and `secondsLeft` (of what is being done, where known), `limiting` (where known), `warning` (where something is short); behind the end of the input, while a stage gives out what it held back, `stage`, `passed` and `toPass` (its records) |
 /// | `note` | `message` |
 /// | `error` | `code`, `exit`, `message` |
 /// | `interrupted` | `signal`, `resumable`, `message` |
@@ -25,6 +25,11 @@ public enum LogText {
     var bytesTotal: Int?
     var records: Int
     var seconds: Double
+    var percent: Int?
+    var secondsLeft: Double?
+    var stage: String?
+    var passed: Int?
+    var toPass: Int?
     var limiting: String?
     var warning: String?
   }
@@ -39,7 +44,8 @@ public enum LogText {
     text(
       ProgressLine(
         bytesRead: progress.bytesRead, bytesTotal: progress.bytesTotal, records: progress.records, seconds: progress.seconds,
-        limiting: progress.limiting, warning: progress.warning))
+        percent: progress.percent, secondsLeft: progress.secondsLeft.map { ($0 * 10).rounded() / 10 }, stage: progress.held?.stage,
+        passed: progress.held?.passed, toPass: progress.held?.total, limiting: progress.limiting, warning: progress.warning))
   }
   /// Something worth knowing that is no error.
   public static func note(_ message: String) -> String { text(Line(event: "note", message: message)) }

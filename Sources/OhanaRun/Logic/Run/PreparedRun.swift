@@ -23,6 +23,8 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
   var skipped: [OhanaError] = []
   /// Of an earlier run that this one goes on with.
   var counts: FlowCounts?
+  /// Of the batches that had done their work when the run failed; nil before.
+  let countsAtFailure = Locked<FlowCounts?>(nil)
 
   var lines: [String] { PlanText.lines(plan, options: request.options) }
 
@@ -139,6 +141,13 @@ extension RunBooks {
     self.init(
       stages: run.plan.stages.map(\.stage), steps: run.plan.pipeline.steps, counts: counts, ledger: run.plan.ledger.totals,
       sources: run.plan.inputs.map(\.path), sink: run.plan.sinkStep)
+  }
+
+  /// How far records had come when a run failed. What was under way then is counted as read only: such books do not balance.
+  init(failed run: PreparedRun) {
+    self.init(run, counts: run.countsAtFailure.withLock { $0 } ?? run.counts ?? FlowCounts(steps: run.plan.pipeline.steps.count))
+    // Keys that have not been met may have come later.
+    for index in stages.indices { stages[index].clusters = nil }
   }
 }
 

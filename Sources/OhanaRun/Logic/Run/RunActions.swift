@@ -47,17 +47,10 @@ public enum RunActions {
     }
   }
 
-  /// What a run that failed on its way had read.
+  /// How far the records of a run had come that failed on its way.
   struct CountFailed: RunUpdater {
-    let read: Int
-    let rejected: Int
-    let reasons: [String: Int]
-
-    func update(_ state: inout RunState) {
-      state.books.read = read
-      state.books.rejected = rejected
-      state.books.rejectReasons = reasons
-    }
+    let books: RunBooks
+    func update(_ state: inout RunState) { state.books = books }
   }
 
   /// An interceptor has refused a change that nobody waited for.
@@ -95,10 +88,7 @@ public enum RunActions {
         try await run.finish()
         try await context.perform(PublishActions.Commit(run: run))
       } catch {
-        let totals = run.plan.ledger.totals
-        if context.state.phase < .finishing {
-          try await context.dispatch(CountFailed(read: totals.read + totals.rejected, rejected: totals.rejected, reasons: totals.reasons))
-        }
+        if context.state.phase < .finishing { try await context.dispatch(CountFailed(books: RunBooks(failed: run))) }
         await run.request.sink?.abort()
         // A run that is gone on with still writes to them.
         if !context.state.hasLeft { try? await run.outputs.publishRejects() }
@@ -115,7 +105,7 @@ extension RunContext {
   func drive(_ plan: RunPlan, on scheduler: WorkScheduler, _ run: PreparedRun? = nil) async throws -> FlowCounts {
     let began = dependencies.clock()
     run?.trace?.name(plan)
-    let meter = ProgressMeter(began: began, records: state.kept?.checkpoint?.records ?? 0) { [store] in store.post($0) }
+    let meter = ProgressMeter(began: began) { [store] in store.post($0) }
     let turns = Locked<PipelineRunner?>(nil)
     defer { turns.withLock { $0 = nil } }
     let runner = PipelineRunner(
@@ -123,7 +113,7 @@ extension RunContext {
       counts: run?.counts, trace: run?.trace, onEnd: run.flatMap { atEnd($0, turns) }
     ) { meter.add($0) }
     turns.withLock { $0 = runner }
-    meter.watch { [weak runner] in runner.flatMap { plan.limiting($0.counts) } }
+    meter.watch { [weak runner] in runner.map { plan.progress($0, since: began) } }
     let reserve = plan.stages.first?.memory.reserve
     let listener = store.listen { [store] old, new in
       if new.isMemoryShort, !old.isMemoryShort { reserve?.close() }
@@ -138,7 +128,10 @@ extension RunContext {
     defer { store.forget(listener) }
     if state.isMemoryShort { reserve?.close() }
     if state.interruption != nil { throw Self.interrupted }
-    return try await runner.run()
+    do { return try await runner.run() } catch {
+      run?.countsAtFailure.withLock { $0 = runner.counts }
+      throw error
+    }
   }
 
   /// Brings the flow to rest, takes a checkpoint if it came to that, and goes on.
