@@ -57,7 +57,8 @@ enum HelpText {
       summary: "Read everything and report what cannot be read.",
       text: """
         Exit status 1 if there is anything unreadable. With --manifest, holds the files of a published set against sizes and SHA-256 of the \
-        manifest that its run wrote: exit status 1 if one is missing or other than it was published.
+        manifest that its run wrote: exit status 1 if one is missing or other than it was published, or if there is another file with a name of its \
+        chunks.
         """, options: [], takesRunOptions: true,
       examples: [
         ("ohana check exports/*.ndjson.gz", "Are all chunks whole and all records readable?"),
@@ -176,7 +177,8 @@ enum HelpText {
       6        the books do not balance; nothing is published
       7        another run holds the output
       8        a guard failed: --min-records, --max-drop, a refused selection
-      129/130/143  interrupted; everything temporary is gone, but what --resume goes on from after SIGTERM or SIGHUP
+      129/130/143  interrupted; everything temporary is gone, but what --resume goes on from after SIGTERM or SIGHUP.
+                   A signal that was ignored when the run began does not end it
     """
 
   static let pipelinePage = """

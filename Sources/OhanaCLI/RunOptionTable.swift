@@ -117,7 +117,7 @@ extension RunOption {
     // Output
     .init(
       "--output", short: "-o", "OUTPUT", .output,
-      "Where to write; .gz in the name compresses; {n} or {n:5} is the chunk number. Default: standard output."
+      "Where to write; .gz in the name compresses; {n} or {n:5} is the chunk number of --chunk-records. Default: standard output."
     ) {
       if $1.bytes.isEmpty {
         throw OhanaError(.usage, "bad-value", "the name of the output is empty", fix: "name a file, or - for standard output")

@@ -11,9 +11,13 @@ extension OhanaError {
   public static func system(_ number: Int32, _ doing: String, _ path: FilePath, fix: String? = nil, bytes: Int = 0) -> OhanaError {
     let isStandard = path == "-"
     var error = system(number, doing, isStandard && doing == "write" ? "standard output" : path, fix)
+    // What is free of a file system says nothing of a limit, and nothing of a device that lies in it.
+    guard number == ENOSPC || number == EDQUOT, bytes > 0, !isStandard else { return error }
+    let status = fileStatus(path)
+    guard status.map({ $0.isDirectory || $0.isRegular }) ?? true else { return error }
     var disk = statvfs()
-    let folder = fileStatus(path)?.isDirectory == true ? path : path.parent
-    if error.code == "disk-full", bytes > 0, !isStandard, folder.withCString({ statvfs($0, &disk) }) == 0 {
+    let folder = status?.isDirectory == true ? path : path.parent
+    if folder.withCString({ statvfs($0, &disk) }) == 0 {
       error.problem += " (\(bytes) bytes to write, \(Int(disk.f_bavail) * Int(disk.f_frsize)) free)"
     }
     return error

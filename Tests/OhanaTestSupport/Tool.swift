@@ -77,8 +77,14 @@ public final class Workdir {
 }
 
 public enum Tool {
-  /// The binary built beside the test bundle.
-  public static let url: URL = {
+  /// The binary built beside the test bundle. Signals that are ignored here, by a script that runs the tests behind `&` or by an observer
+  /// of a test, are not by what is run next.
+  public static var url: URL {
+    for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
+    return binary
+  }
+
+  private static let binary: URL = {
     let tests = URL(filePath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0])
     var folder = tests.deletingLastPathComponent()
     for _ in 0..<4 {

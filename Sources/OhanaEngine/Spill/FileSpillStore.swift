@@ -66,16 +66,18 @@ public final class FileSpillStore: SpillStore {
 
   /// Whether files can be made in the folder, for a user who named it: better before the run than when something spills for the first time.
   ///
+  /// - Parameter name: what the user named it by: `--temp-dir`, `TMPDIR`.
   /// - Throws: `io`, naming the folder.
-  public static func check(_ folder: FilePath) throws {
+  public static func check(_ folder: FilePath, namedBy name: String = "--temp-dir") throws {
+    let beside = name == "--temp-dir" ? "" : " with --temp-dir"
     guard let status = fileStatus(folder) else {
-      throw OhanaError.system(errno, "use --temp-dir", folder, fix: "make the folder, or name another")
+      throw OhanaError.system(errno, "use \(name)", folder, fix: "make the folder, or name another" + beside)
     }
     guard status.isDirectory else {
-      throw OhanaError(.io, "not-found", at: .init(folder), "cannot use --temp-dir: it is no folder", fix: "name a folder")
+      throw OhanaError(.io, "not-found", at: .init(folder), "cannot use \(name): it is no folder", fix: "name another folder" + beside)
     }
     guard folder.withCString({ access($0, W_OK | X_OK) }) == 0 else {
-      throw OhanaError.system(errno, "use --temp-dir", folder, fix: "name a folder you may write to")
+      throw OhanaError.system(errno, "use \(name)", folder, fix: "name a folder you may write to" + beside)
     }
   }
 
@@ -162,8 +164,10 @@ public final class FileSpillStore: SpillStore {
   public func close() { isClosed.withLock { $0 = true } }
 
   static func failure(_ number: Int32, _ doing: String, _ folder: FilePath, bytes: Int = 0) -> OhanaError {
-    var error = OhanaError.system(number, doing, folder, fix: "name another folder with --temp-dir", bytes: bytes)
-    if error.code == "disk-full" { error.fix = "free some space or name another folder with --temp-dir" }
+    // The limit on a file's size holds in any folder.
+    let fix = number == EFBIG ? nil : "name another folder with --temp-dir"
+    var error = OhanaError.system(number, doing, folder, fix: fix, bytes: bytes)
+    if error.code == "disk-full", number != EFBIG { error.fix = "free some space or name another folder with --temp-dir" }
     return error
   }
 }

@@ -33,7 +33,31 @@ import Testing
       error: "none: cannot use --temp-dir: no such file or folder; make the folder, or name another", leavesNot: ["o.ndjson"]),
     ToolCase(
       "--temp-dir that is a file", ["in.ndjson": people], ["count", "in.ndjson", "--temp-dir", "in.ndjson"], status: 4,
-      error: "in.ndjson: cannot use --temp-dir: it is no folder; name a folder"),
+      error: "in.ndjson: cannot use --temp-dir: it is no folder; name another folder"),
+    ToolCase(
+      "TMPDIR that is missing, where something may spill", ["in.ndjson": people], ["sort", "id", "in.ndjson", "-o", "o.ndjson"], status: 4,
+      error: "none: cannot use TMPDIR: no such file or folder; make the folder, or name another with --temp-dir",
+      leavesNot: ["o.ndjson"], environment: ["TMPDIR": "none"]),
+    ToolCase(
+      "TMPDIR that is a file, where something may spill", ["in.ndjson": people], ["dedupe", "--by", "id", "in.ndjson", "-o", "o.ndjson"],
+      status: 4, error: "in.ndjson: cannot use TMPDIR: it is no folder; name another folder with --temp-dir",
+      leavesNot: ["o.ndjson"],
+      environment: ["TMPDIR": "in.ndjson"]),
+    ToolCase(
+      "TMPDIR that is missing, where nothing spills", ["in.ndjson": people], ["convert", "in.ndjson", "--to", "ndjson"], out: people,
+      environment: ["TMPDIR": "none"]),
+    ToolCase(
+      "TMPDIR that is missing, where --temp-dir names another", ["in.ndjson": people],
+      ["sort", "id", "in.ndjson", "--to", "ndjson", "--temp-dir", "tmp"], out: people, environment: ["TMPDIR": "none"]),
+    ToolCase(
+      "{n} in the name of the output without --chunk-records", ["in.ndjson": people], ["convert", "in.ndjson", "-o", "o-{n}.csv"],
+      status: 2, error: "o-{n}.csv: {n} in the name of the output needs --chunk-records N; say how many, or take {n} out of the name",
+      leavesNot: ["o-{n}.csv", "o-1.csv"]),
+    ToolCase(
+      "with a width too", ["in.ndjson": people], ["sort", "id", "in.ndjson", "-o", "o-{n:3}.csv"], status: 2, says: ["--chunk-records"],
+      leavesNot: ["o-{n:3}.csv"]),
+    ToolCase(
+      "and in a plan", ["in.ndjson": people], ["plan", "convert", "in.ndjson", "-o", "o-{n}.csv"], status: 2, says: ["--chunk-records"]),
     ToolCase(
       "--show-values shows the beginning of rejects", ["in.ndjson": "{\"id\":1}\n{bad\tguy\(String(repeating: "x", count: 100))\n"],
       ["convert", "in.ndjson", "-o", "o.ndjson", "--show-values"], status: 3,
@@ -129,6 +153,14 @@ import Testing
       name: "and not where nothing does",
       line: "d=$(mktemp -d -p /dev/shm); $OHANA convert in.ndjson -o f --temp-dir $d 2>&1 | grep -c 'lies in memory'; rm -r $d", out: "0\n"),
     Script(
+      name: "a spill over ulimit -f",
+      line: "(ulimit -f 8; OHANA_STAGE_BYTES=20000 $OHANA sort id many.ndjson --to ndjson -q); echo $?", out: "4\n",
+      err: "ohana: $TMP: cannot write a temporary file: the file would be larger than allowed; raise the limit (ulimit -f)\n"),
+    Script(
+      name: "a full device has no free space to be told of", line: "$OHANA convert in.ndjson --to ndjson -q -o /dev/full; echo $?",
+      out: "4\n",
+      err: "ohana: /dev/full: cannot write: no space left on the device; free some space or choose another folder\n"),
+    Script(
       name: "too little address space is said at once",
       line: "(ulimit -v 150000; $OHANA count in.ndjson --memory 64M); echo $?", out: "5\n",
       err: "ohana: the address space is limited to 146 MiB"),
@@ -137,9 +169,10 @@ import Testing
     let folder = try Workdir()
     try folder.write("in.ndjson", Self.people)
     try folder.write("bad.ndjson", "{bad\n")
+    try folder.write("many.ndjson", (0..<3000).map { "{\"id\":\($0 &* 7919 % 3001)}\n" }.joined())
     let result = try folder.run([], shell: script.line)
     #expect(result.text == script.out, "\(result.err)")
-    if let err = script.err { #expect(result.err.hasPrefix(err), "\(result.err)") }
+    if let err = script.err { #expect(result.err.hasPrefix(err.replacing("$TMP", with: folder.path("tmp"))), "\(result.err)") }
     for (name, text) in script.files { #expect(try folder.text(name) == text, "\(name): \(result.err)") }
     #expect(folder.isTemporaryEmpty && !folder.names.contains { $0.hasPrefix(".") }, "\(folder.names)")
   }

@@ -43,6 +43,7 @@ import Testing
   struct Damage: Sendable, CustomTestStringConvertible {
     let shell: String
     let told: String
+    var isChunked = false
     var testDescription: String { told }
   }
   @Test(
@@ -50,12 +51,30 @@ import Testing
     arguments: [
       Damage(shell: "rm side.ndjson", told: "side.ndjson: missing"), Damage(shell: "echo >> out.csv.gz", told: "bytes instead of"),
       Damage(shell: "printf X | dd of=out.csv.gz bs=1 seek=99 conv=notrunc status=none", told: "out.csv.gz: its bytes are others"),
+      Damage(
+        shell: "cp out-1.ndjson.gz out-9.ndjson.gz", told: "out-9.ndjson.gz: has a name of this set, and is no file of it",
+        isChunked: true),
+      Damage(shell: "rm out-2.ndjson.gz", told: "out-2.ndjson.gz: missing", isChunked: true),
     ]) func finds(damage: Damage) throws
   {
-    let workdir = try published()
+    let workdir = try published(damage.isChunked)
     try workdir.run([], shell: damage.shell)
     let result = try workdir.run(["check", "--manifest", "set.json"])
     #expect(result.status == 1 && result.text.contains(damage.told), "\(result.text)\(result.err)")
+  }
+
+  @Test("names beside a set of chunks are no fault of it, nor is where the manifest stands", arguments: ["set.json", "tmp/set.json"])
+  func neighbours(manifest: String) throws {
+    let workdir = try Workdir()
+    try workdir.write("in.csv", "a\n1\n2\n3\n")
+    #expect(try workdir.run(["convert", "in.csv", "-o", "p-{n:2}.csv", "--chunk-records", "2", "--manifest", manifest]).status == 0)
+    try workdir.run([], shell: "touch p-3.csv p-003.csv p-03.csv.gz q-03.csv p-x.csv; mv p-01.csv real; ln -s real p-01.csv")
+    let good = try workdir.run(["check", "--manifest", manifest])
+    #expect(good.status == 0 && good.lines.count == 2, "\(good.text)\(good.err)")
+    try workdir.write("p-03.csv", "a\n9\n")
+    let bad = try workdir.run([], shell: "cd / && $OHANA check --manifest \(workdir.path(manifest))")
+    #expect(bad.status == 1 && bad.lines.count == 3, "\(bad.text)")
+    #expect(bad.lines.last?.hasSuffix("p-03.csv: has a name of this set, and is no file of it") ?? false, "\(bad.text)")
   }
 
   @Test("what is no manifest is bad input; an output to a pipe has none") func refuses() throws {

@@ -156,14 +156,15 @@ import Testing
     }
   }
 
-  @Test("a SIGHUP that is ignored when the run begins is no reason to end it") func ignoresHangup() throws {
+  @Test("a signal that is ignored when the run begins is no reason to end it", arguments: ["HUP", "INT", "TERM"])
+  func ignores(signal: String) throws {
     let workdir = try Workdir()
     try workdir.write("a.ndjson", "{\"id\":1}\n")
     // The reader of the pipe lets the run go on behind the signal.
     let script = """
-      mkfifo p; trap '' HUP; $OHANA convert p -o out.ndjson -q & run=$!
+      mkfifo p; trap '' \(signal); $OHANA convert p -o out.ndjson -q & run=$!
       exec 3>p; until [ -n "$(ls -A | grep ohana-lock)" ]; do :; done
-      kill -HUP $run; cat a.ndjson >&3; exec 3>&-; wait $run
+      kill -\(signal) $run; cat a.ndjson >&3; exec 3>&-; wait $run
       """
     let result = try workdir.run([], shell: script)
     #expect(result.status == 0, "\(result.err)")

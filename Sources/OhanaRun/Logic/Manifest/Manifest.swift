@@ -7,6 +7,7 @@ public import OhanaCore
 /// | key | what |
 /// |---|---|
 /// | `format` | 1 |
+/// | `chunks` | of a set of chunks: the pattern of its names, written as paths are |
 /// | `files` | of each file: `path` (beside the manifest, or from the root), `role`, `records`, `size` in bytes, `sha256` of its bytes as they lie there |
 /// | `plan` | the plan, as `ohana plan` shows it |
 /// | `versions` | of the tool and of the libraries that results depend on |
@@ -28,6 +29,8 @@ public struct Manifest: Sendable, Equatable, Codable {
 
   /// Of the manifest; grows when the meaning of a key changes.
   public var format = 1
+  /// The pattern of the names of a set of chunks, with its `{n}`; nil where there is one file.
+  public var chunks: FilePath?
   /// In the order in which they appeared.
   public var files: [File]
   /// As `ohana plan` shows it.

@@ -12,8 +12,17 @@ struct ManifestManager: Sendable {
         .usage, "no-manifest", at: .init(file.target.path), "--manifest is for outputs that are regular files", fix: "name a file with -o")
     }
     let (size, digest) = try digest(of: temporary)
-    let path = final.parent == folder ? final.lastComponent : final
-    return Manifest.File(path: path, role: file.role, records: file.records, size: size, sha256: digest)
+    return Manifest.File(path: Self.path(final, beside: folder), role: file.role, records: file.records, size: size, sha256: digest)
+  }
+
+  /// The pattern of a set of chunks as a manifest in `folder` names it; nil for other outputs, and where `{n}` stands in the name of a folder.
+  func chunks(_ sink: SinkPlan, beside folder: FilePath) -> FilePath? {
+    guard case .chunks(let pattern, _) = sink.place else { return nil }
+    return pattern.absolute.map { Self.path($0, beside: folder) }
+  }
+
+  private static func path(_ final: FilePath, beside folder: FilePath) -> FilePath {
+    final.parent == folder ? final.lastComponent : final
   }
 
   /// Writes a manifest, complete but for its name.
@@ -36,9 +45,25 @@ struct ManifestManager: Sendable {
     return manifest
   }
 
+  /// Files with names of the set's chunks that are none of it: whoever reads the set by a pattern would read them too.
+  func surplus(_ manifest: Manifest, beside folder: FilePath) -> [FilePath] {
+    guard let pattern = manifest.chunks, let name = try? ChunkName(pattern) else { return [] }
+    // A name of the set may be a link to its file.
+    let known = Set(manifest.files.compactMap { FileIdentity(of: Self.place($0.path, folder)) })
+    let isBeside = !pattern.bytes.contains(UInt8(ascii: "/"))
+    let names = (try? (isBeside ? folder : pattern.parent).folderNames()) ?? []
+    return names.filter { name.number(of: $0) != nil }.sorted().map { isBeside ? $0 : pattern.parent.appending($0) }.filter { path in
+      FileIdentity(of: Self.place(path, folder)).map { !known.contains($0) } ?? false
+    }
+  }
+
+  private static func place(_ path: FilePath, _ folder: FilePath) -> FilePath {
+    path.bytes.first == UInt8(ascii: "/") ? path : folder.appending(path)
+  }
+
   /// What is wrong with a file of a set; nil if nothing is.
   func fault(_ file: Manifest.File, beside folder: FilePath) throws -> String? {
-    let path = file.path.bytes.first == UInt8(ascii: "/") ? file.path : folder.appending(file.path)
+    let path = Self.place(file.path, folder)
     guard let status = fileStatus(path), status.isRegular else { return "missing" }
     if Int(status.st_size) != file.size { return "\(status.st_size) bytes instead of \(file.size)" }
     return try digest(of: path).sha256 == file.sha256 ? nil : "its bytes are others (SHA-256)"

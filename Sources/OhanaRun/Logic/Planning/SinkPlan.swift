@@ -54,6 +54,11 @@ struct SinkPlan: Sendable {
       }
       place = .chunks(pattern: name, records: records)
     } else if let name, !isStandard {
+      if try ChunkName(name) != nil {
+        throw OhanaError(
+          .usage, "missing-chunk-records", at: .init(name), "{n} in the name of the output needs --chunk-records N",
+          fix: "say how many, or take {n} out of the name")
+      }
       place = .file(name)
     } else {
       place = .standardOutput

@@ -64,7 +64,8 @@ public enum PublishActions {
       let folder = target.pendingRename?.final.parent ?? "."
       do {
         let described = try files.map { try manifests.describe($0, beside: folder) }
-        let manifest = Manifest(files: described, plan: context.state.plan, versions: RunIdentity.versions, books: books)
+        let chunks = manifests.chunks(run.plan.sink, beside: folder)
+        let manifest = Manifest(chunks: chunks, files: described, plan: context.state.plan, versions: RunIdentity.versions, books: books)
         try manifests.write(manifest, to: target)
       } catch {
         target.discard()

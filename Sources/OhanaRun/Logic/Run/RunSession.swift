@@ -40,7 +40,7 @@ public final class RunSession: Sendable {
     let observers = observes ? dependencies.makeObservers(of: store, request.options, since: began) : []
     defer { withExtendedLifetime(observers) {} }
     do {
-      if let folder = request.options.tempDir { try FileSpillStore.check(folder) }
+      try request.checkTemporaryFolder()
       try await store.perform(LockActions.Take(request: request, purpose: purpose, desk: desk))
       if purpose == .write, let commit = try await store.perform(JournalActions.Hold(request: request, desk: desk)) {
         try await store.dispatch(PublishActions.Published(commit: commit))
@@ -99,6 +99,9 @@ public final class RunSession: Sendable {
       isWhole = isWhole && fault == nil
       return "\(file.path): " + (fault ?? "\(Quantity.grouped(file.records)) records, \(Quantity.sized(file.size)), as published")
     }
+    let surplus = dependencies.manifests.surplus(manifest, beside: path.parent)
+    lines += surplus.map { "\($0): has a name of this set, and is no file of it" }
+    isWhole = isWhole && surplus.isEmpty
     if manifest.files.isEmpty { lines.append("\(path): there is no file in this set") }
     return (lines, isWhole)
   }
