@@ -207,7 +207,8 @@ extension RunBooks {
         input.written = passages[sink].input
         for (stageIndex, stage) in stages.enumerated() {
           let own = steps.indices.filter { steps[$0].stage == stageIndex && steps[$0].isCounted }
-          guard let first = own.first, let last = own.last else { continue }
+          // What a stage still held when a run failed is neither dropped nor merged.
+          guard let first = own.first, let last = own.last, stage.balances else { continue }
           let (entering, leaving) = (passages[first].input, passages[last].output)
           // A stage that makes or merges records cannot say from which input: all that went in was merged, all that came out was made.
           if stage.made == 0, stage.merged == 0 {

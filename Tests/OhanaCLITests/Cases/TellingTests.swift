@@ -76,6 +76,7 @@ import Testing
     let books = try #require(report["books"] as? [String: Any])
     let inputs = try #require(books["inputs"] as? [[String: Any]])
     #expect(inputs.compactMap { $0["name"] as? String } == ["in.ndjson", "bad.ndjson"])
+    #expect(inputs.compactMap { $0["dropped"] as? Int } == [0, 0], "what the sort held is not dropped")
     #expect(inputs.compactMap { $0["read"] as? Int } == [3000, 1] && inputs.compactMap { $0["rejected"] as? Int } == [0, 1])
     #expect(books["read"] as? Int == 3001 && books["rejected"] as? Int == 1)
     let told = try #require(books["stages"] as? [[String: Any]])
