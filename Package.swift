@@ -36,7 +36,7 @@ let package = Package(
       name: "OhanaFormats",
       dependencies: ["OhanaCore", "CZlib", "CISAL", "CDeflate", "CICU", "CStructural", "CSimdJSON"],
       swiftSettings: swift),
-    .target(name: "OhanaStages", dependencies: ["OhanaCore", "CXXHash", "CICU"], swiftSettings: swift),
+    .target(name: "OhanaStages", dependencies: ["OhanaCore", "CMalloc", "CXXHash", "CICU"], swiftSettings: swift),
     .target(name: "OhanaEngine", dependencies: ["OhanaCore"], swiftSettings: swift),
     .target(
       name: "OhanaRun", dependencies: ["OhanaCore", "OhanaFormats", "OhanaStages", "OhanaEngine", "CICU"],

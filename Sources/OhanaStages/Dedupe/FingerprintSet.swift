@@ -3,11 +3,13 @@ internal import OhanaCore
 
 /// A set of fingerprints in raw memory: open addressing, linear probing, 16 bytes a slot, at most three quarters full.
 ///
+/// A fingerprint's home is as far into the table as its lower half is into the numbers of 64 bits. So homes keep their order when the table
+/// grows, to whatever size: it grows where it is, and all of the budget can be used.
+///
 /// A slot holds 120 bits of a fingerprint, and in the low 8 bits of its upper half how often the key was met again, up to 255: what
 /// nobody looks at until a key repeats costs nothing.
 ///
-/// Optionally remembers where each fingerprint came from. Grows by doubling; old and new table together stay within the budget. Copies
-/// share the memory: work on one at a time.
+/// Optionally remembers where each fingerprint came from. Copies share the memory: work on one at a time.
 struct FingerprintSet {
   private var table: RawTable<Fingerprint>
   private var slots: UnsafeMutablePointer<Fingerprint>
@@ -16,7 +18,7 @@ struct FingerprintSet {
   private let reached = RawTable<Int>(capacity: 256)
   private let reachedBase: UnsafeMutablePointer<Int>
   private static let mostRepeats: UInt64 = 255
-  private var mask: Int
+  private var capacity: Int
   private(set) var count = 0
   private var room: Int
   private var budget: Int
@@ -38,7 +40,7 @@ struct FingerprintSet {
     slots = table.base
     reachedBase = reached.base
     origins = keepsOrigins ? RawTable(capacity: capacity) : nil
-    mask = capacity - 1
+    self.capacity = capacity
     room = capacity / 4 * 3
   }
 
@@ -54,17 +56,23 @@ struct FingerprintSet {
   var free: Int { room - count }
 
   @inline(__always)
-  func prefetch(_ fingerprint: Fingerprint) { ohana_prefetch(slots + (Int(truncatingIfNeeded: fingerprint.low) & mask)) }
+  private func home(_ fingerprint: Fingerprint) -> Int {
+    Int(truncatingIfNeeded: fingerprint.low.multipliedFullWidth(by: UInt64(truncatingIfNeeded: capacity)).high)
+  }
+
+  @inline(__always)
+  func prefetch(_ fingerprint: Fingerprint) { ohana_prefetch(slots + home(fingerprint)) }
 
   /// The slot of a fingerprint that is in the set, or of the free place where it would go.
   @inline(__always)
   func find(_ fingerprint: Fingerprint) -> (slot: Int, isPresent: Bool) {
-    var slot = Int(truncatingIfNeeded: fingerprint.low) & mask
+    var slot = home(fingerprint)
     while true {
       let found = slots[slot]
       if found.low == fingerprint.low, found.high ^ fingerprint.high <= Self.mostRepeats { return (slot, true) }
       if found.isNone { return (slot, false) }
-      slot = (slot &+ 1) & mask
+      slot &+= 1
+      if slot == capacity { slot = 0 }
     }
   }
 
@@ -113,7 +121,7 @@ struct FingerprintSet {
   func save(to writer: CheckpointWriter) throws {
     try writer.put(count)
     try writer.put(origins != nil)
-    for index in 0...mask where !slots[index].isNone {
+    for index in 0..<capacity where !slots[index].isNone {
       try writer.put(raw: UnsafeRawBufferPointer(start: slots + index, count: MemoryLayout<Fingerprint>.size))
       if let origins {
         try writer.put(raw: UnsafeRawBufferPointer(start: origins.base + index, count: MemoryLayout<RecordOrigin>.size))
@@ -125,7 +133,7 @@ struct FingerprintSet {
   mutating func restore(from reader: CheckpointReader) throws {
     let saved = try reader.count()
     guard try reader.bool() == (origins != nil) else { throw CheckpointReader.damaged }
-    while saved > room { _ = grow(isForced: true) }
+    if saved > room { grow(to: saved / 3 * 4 + 64) }
     for _ in 0..<saved {
       var fingerprint = Fingerprint.none
       try withUnsafeMutableBytes(of: &fingerprint) { try reader.fill($0) }
@@ -139,33 +147,58 @@ struct FingerprintSet {
     }
   }
 
-  private mutating func grow(isForced: Bool = false) -> Bool {
+  /// Doubles the table; where the budget forbids that, takes what there is, unless it is not worth it.
+  private mutating func grow() -> Bool {
     let slotSize = origins == nil ? 16 : 32
-    let capacity = (mask + 1) * 2
-    let missing = capacity * slotSize + (mask + 1) * slotSize - budget
-    if missing > 0 {
-      if reserve?.take(missing) ?? false {
+    for wanted in [capacity * 2, capacity / 2 * 3, capacity / 4 * 5] {
+      let missing = wanted * slotSize - budget
+      guard missing <= 0 || reserve?.take(missing) ?? false else { continue }
+      if missing > 0 {
         budget += missing
         borrowed += missing
-      } else if !isForced {
-        return false
+      }
+      grow(to: wanted)
+      return true
+    }
+    let most = budget / slotSize
+    guard most >= capacity / 8 * 9 else { return false }
+    grow(to: most)
+    return true
+  }
+
+  private mutating func grow(to newCapacity: Int) {
+    let old = capacity
+    table.grow(to: newCapacity)
+    origins?.grow(to: newCapacity)
+    slots = table.base
+    capacity = newCapacity
+    room = newCapacity / 4 * 3
+    // From the end: whoever goes up finds only those that have moved already. The few that do not, near the beginning, and those that would
+    // go round the end, come when all others have their place.
+    var late: [(Fingerprint, RecordOrigin?)] = []
+    var index = old
+    while index > 0 {
+      index -= 1
+      let fingerprint = slots[index]
+      if fingerprint.isNone { continue }
+      let origin = origins?.base[index]
+      slots[index] = .none
+      var slot = home(fingerprint)
+      if slot > index {
+        while slot < newCapacity, !slots[slot].isNone { slot += 1 }
+      }
+      if slot > index, slot < newCapacity {
+        place(fingerprint, origin, at: slot)
+      } else {
+        late.append((fingerprint, origin))
       }
     }
-    let old = table
-    let oldMask = mask
-    table = RawTable(capacity: capacity)
-    slots = table.base
-    mask = capacity - 1
-    room = capacity / 4 * 3
-    let oldOrigins = origins
-    if oldOrigins != nil { origins = RawTable(capacity: capacity) }
-    for index in 0...oldMask {
-      let fingerprint = old.base[index]
-      if fingerprint.isNone { continue }
-      let slot = find(fingerprint).slot
-      slots[slot] = fingerprint  // with its repeats
-      if let oldOrigins { origins!.base[slot] = oldOrigins.base[index] }
-    }
-    return true
+    for (fingerprint, origin) in late { place(fingerprint, origin, at: find(fingerprint).slot) }
+  }
+
+  /// With its repeats.
+  private func place(_ fingerprint: Fingerprint, _ origin: RecordOrigin?, at slot: Int) {
+    slots[slot] = fingerprint
+    if let origin { origins!.base[slot] = origin }
   }
 }
