@@ -46,27 +46,44 @@ struct ConsoleRun: Sendable {
       if let interruption = new.interruption, interruption != old.interruption { Self.see(to: interruption, session, output) }
     }
     let state = await session.run()
+    if state.isInterrupted { Self.claimEnd() }
     if shows, !Terminal.writesJSON { ProgressLine.clear() }
     if !isQuiet { for note in state.notes.dropFirst(shownNotes.withLock { $0 }) { Terminal.note(note) } }
     return state
   }
 
+  /// Whoever takes it says how the run ended and ends the process.
+  private static let end = DispatchSemaphore(value: 1)
+
+  /// Returns only if nobody else is ending the process, and then nobody will.
+  private static func claimEnd() { end.wait() }
+
   /// The second signal ends the process at once. So does the first after a while, where the run cannot come to rest: it may be waiting
   /// for a pipe.
   private static func see(to interruption: RunState.Interruption, _ session: RunSession, _ output: FilePath?) {
     let status = 128 + interruption.signal
-    let end: @Sendable () -> Void = {
+    @Sendable func end(isPatient: Bool) {
       // Names are being changed: that is quickly done, and nothing half done is left to be seen.
-      if session.store.state.phase == .committing, interruption.count == 1 { return }
+      let phase = session.store.state.phase
+      if phase == .committing, interruption.count == 1 { return }
+      // There is a report to be written yet.
+      if phase == .published, isPatient { return after(5000) { end(isPatient: false) } }
+      claimEnd()
       session.abandon()
-      Terminal.error(interrupted(session.store.state, output))
-      _exit(status)
+      let state = session.store.state
+      Terminal.error(interrupted(state, output))
+      // Whoever waits for the result has it.
+      _exit(state.phase == .published ? OhanaError.Category.io.rawValue : status)
     }
-    if interruption.count > 1 { return end() }
+    if interruption.count > 1 { return end(isPatient: false) }
+    if !session.store.state.isLeaving { LargeFiles.leaveClosingToOthers() }
     // A checkpoint may take its time. Behind the last record there is none to be taken.
     let state = session.store.state
-    let patience = state.isLeaving && state.phase == .running ? 10_000 : 300
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(patience), execute: end)
+    after(state.isLeaving && state.phase == .running ? 10_000 : 300) { end(isPatient: true) }
+  }
+
+  private static func after(_ milliseconds: Int, _ body: @escaping @Sendable () -> Void) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds), execute: body)
   }
 
   private static func progress(_ state: RunState) -> String {
@@ -79,6 +96,7 @@ struct ConsoleRun: Sendable {
   }
 
   private static func message(_ state: RunState, _ output: FilePath?) -> String {
+    if state.phase == .published { return "ohana: interrupted; the outputs are published, but what was to be written after them is not" }
     if state.phase == .committing { return "ohana: interrupted while outputs got their names; the next run to this output finishes that" }
     if output == nil || output == "-" {
       return "ohana: interrupted; what is on standard output is not all, and everything temporary is gone"

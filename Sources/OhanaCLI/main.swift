@@ -14,6 +14,15 @@ let words = (1..<max(1, Int(CommandLine.argc))).map { index in
       }))
 }
 Descriptors.guardStandardOnes()
+// These end the process as they do any other, with all that is kept for --resume in its place. The Swift library's backtrace of them would
+// show memory that may hold values of contacts, and let the process go on.
+var quitting = sigset_t()
+sigemptyset(&quitting)
+for number in [SIGQUIT, SIGABRT] {
+  signal(number, SIG_DFL)
+  sigaddset(&quitting, number)
+}
+pthread_sigmask(SIG_UNBLOCK, &quitting, nil)
 if let obstacle = AddressSpace.obstacle(words) { exit(Terminal.report(obstacle)) }
 Task.detached { exit(await OhanaTool.run(words)) }
 // The main thread only waits. An `await` up here would end it instead, which debuggers and profilers do not follow.

@@ -39,7 +39,11 @@ enum GenerateCommand {
     } else if let output = request.output, FormatSniffer.format(of: output) == .csv {
       options.format = .csv
     }
-    try GenerateManager().generate(options, to: request.output, truth: parser.extra["--truth"].map { FilePath($0) }, run: request.options)
+    let truth = parser.extra["--truth"].map { FilePath($0) }
+    try GenerateManager().generate(options, to: request.output, truth: truth, run: request.options) { signal in
+      Terminal.error("ohana: interrupted; nothing is published and everything temporary is gone")
+      _exit(128 + signal)
+    }
     return 0
   }
 }

@@ -62,6 +62,7 @@ public final class CheckpointWriter {
     named[number] = file
     try put(number)
     try put(file.size)
+    try put(file.digest)
   }
 
   /// Bytes whose number the reader knows.
@@ -143,8 +144,12 @@ public final class CheckpointReader {
     buffer.count += count
   }
 
-  /// A spill file of the earlier process, found by number and size.
-  public func file() throws -> any SpillFile { try spill.reopen(try int(), size: try count()) }
+  /// A spill file of the earlier process, found by number and size. Reads it once, to see that it holds what was written.
+  public func file() throws -> any SpillFile {
+    let file = try spill.reopen(try int(), size: try count())
+    guard try uint64() == file.digest else { throw Self.damaged }
+    return file
+  }
 
   /// Bytes whose number is known.
   public func fill(_ target: UnsafeMutableRawBufferPointer) throws {

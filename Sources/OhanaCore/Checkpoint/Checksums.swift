@@ -17,6 +17,20 @@ public final class XXH3Digest: @unchecked Sendable {  // because one piece of wo
   public func update(_ bytes: UnsafeRawBufferPointer) {
     if let start = bytes.baseAddress { XXH3_64bits_update(state, start, bytes.count) }
   }
+  /// Adds the first `count` bytes of a file; false where it has fewer, or cannot be read.
+  package func update(reading descriptor: Int32, count: Int) -> Bool {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: min(max(count, 1), 1 << 18), alignment: 64)
+    defer { buffer.deallocate() }
+    var done = 0
+    while done < count {
+      let wanted = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, count - done)])
+      guard readFully(descriptor, at: done, into: wanted) == wanted.count else { return false }
+      update(UnsafeRawBufferPointer(wanted))
+      done += wanted.count
+    }
+    return true
+  }
+
   /// The sum of all bytes so far; more may follow.
   public var value: UInt64 { XXH3_64bits_digest(state) }
 

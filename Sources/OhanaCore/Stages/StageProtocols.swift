@@ -245,6 +245,8 @@ public protocol SpillFile: AnyObject, Sendable {
   func append(_ bytes: UnsafeRawBufferPointer) throws
   /// Fills `buffer` from `offset` on; returns how many bytes there were.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+  /// XXH3 of all bytes appended so far, of a file with a ``number``.
+  var digest: UInt64 { get }
   /// Brings what was appended so far to disk, for a checkpoint that names the file.
   func sync() throws
   /// Gives the space back. Called once; the file must not be used after.
@@ -255,5 +257,6 @@ public protocol SpillFile: AnyObject, Sendable {
 
 extension SpillFile {
   public var number: Int? { nil }
+  public var digest: UInt64 { 0 }
   public func sync() throws {}
 }

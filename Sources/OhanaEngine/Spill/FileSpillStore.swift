@@ -114,9 +114,13 @@ public final class FileSpillStore: SpillStore {
     guard let stateFolder else { throw CheckpointReader.damaged }
     let path = Self.path(number, in: stateFolder)
     let descriptor = openFile(path, O_RDWR | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw Self.failure(errno, "open a temporary file", folder) }
+    guard descriptor >= 0 else {
+      if errno == ENOENT { throw CheckpointReader.damaged }
+      throw Self.failure(errno, "open a temporary file", folder)
+    }
+    let digest = XXH3Digest()
     guard let status = fileStatus(descriptor), Int(status.st_size) >= size, ftruncate(descriptor, off_t(size)) == 0,
-      lseek(descriptor, off_t(size), SEEK_SET) == off_t(size)
+      lseek(descriptor, off_t(size), SEEK_SET) == off_t(size), digest.update(reading: descriptor, count: size)
     else {
       closeFile(descriptor)
       throw CheckpointReader.damaged
@@ -125,7 +129,7 @@ public final class FileSpillStore: SpillStore {
       names.next = max(names.next, number + 1)
       names.sealed.insert(number)
     }
-    return OpenSpillFile(descriptor, folder: folder, number: number, size: size) { [weak self] in self?.removed(number, path) }
+    return OpenSpillFile(descriptor, folder: folder, number: number, size: size, sum: digest) { [weak self] in self?.removed(number, path) }
   }
 
   /// The last checkpoint names these files: they stay until the next one, while those of the checkpoint before may go.
@@ -182,8 +186,13 @@ private final class OpenSpillFile: SpillFile {
   private let onRemove: @Sendable () -> Void
   private let end: Atomic<Int>
   private let isOpen = Atomic<Bool>(true)
+  /// nil where no checkpoint can name the file.
+  private let sum: XXH3Digest?
 
-  init(_ descriptor: Int32, folder: FilePath, number: Int?, size: Int = 0, onRemove: @escaping @Sendable () -> Void) {
+  init(
+    _ descriptor: Int32, folder: FilePath, number: Int?, size: Int = 0, sum: XXH3Digest? = nil, onRemove: @escaping @Sendable () -> Void
+  ) {
+    self.sum = sum ?? number.map { _ in XXH3Digest() }
     self.descriptor = descriptor
     self.folder = folder
     self.number = number
@@ -193,10 +202,12 @@ private final class OpenSpillFile: SpillFile {
   deinit { release() }
 
   var size: Int { end.load(ordering: .acquiring) }
+  var digest: UInt64 { sum?.value ?? 0 }
 
   func append(_ bytes: UnsafeRawBufferPointer) throws {
     let number = writeFully(descriptor, bytes)
     guard number == 0 else { throw FileSpillStore.failure(number, "write a temporary file", folder, bytes: bytes.count) }
+    sum?.update(bytes)
     end.add(bytes.count, ordering: .releasing)
   }
 

@@ -30,6 +30,8 @@ public final class OutputTarget: Sendable {
     var hinted = 0
     /// Complete, and on disk.
     var isSynced = false
+    /// A checkpoint names it: it is to outlive the process.
+    var isNamed = false
     /// The private name; nil where the output is written in place.
     var temporary: FilePath?
   }
@@ -39,6 +41,8 @@ public final class OutputTarget: Sendable {
   private let kind: Kind
   private let overwrites: Bool
   private let state: Mutex<State>
+  /// Of all bytes written; used by who writes.
+  private let sum = XXH3Digest()
 
   /// Opens `path` (`-` is standard output) for writing.
   ///
@@ -121,7 +125,9 @@ public final class OutputTarget: Sendable {
     }
     let number = writeFully(descriptor, bytes)
     guard number == 0 else { throw failure(number, bytes: bytes.count) }
-    if case .replacing = kind { beginWriteback(behind: bytes.count, descriptor) }
+    guard case .replacing = kind else { return }
+    sum.update(bytes)
+    beginWriteback(behind: bytes.count, descriptor)
   }
 
   /// Bytes between two requests to bring what was written to disk.
@@ -237,8 +243,9 @@ public final class OutputTarget: Sendable {
   /// Another process can go on with it: it has a name.
   var canCheckpoint: Bool { if case .replacing = kind { true } else { false } }
 
-  /// Lets go of the file and leaves it under its private name.
+  /// Lets go of the file and leaves it under its private name, if a checkpoint names it.
   public func leave() {
+    guard state.withLock({ $0.isNamed }) else { return discard() }
     let descriptor = state.withLock { state -> Int32 in
       guard state.stage == .open || state.stage == .complete, state.temporary != nil else { return -1 }
       state.stage = .discarded
@@ -257,7 +264,9 @@ public final class OutputTarget: Sendable {
     if !isOpen { try syncByName() } else if fdatasync(descriptor) != 0 { throw failure(errno) }
     try writer.put(path.bytes)
     try writer.put(Int(size))
+    try writer.put(sum.value)
     try writer.put(isOpen)
+    state.withLock { $0.isNamed = true }
   }
 
   /// Goes on with the file of an earlier process, in the place of the one just made.
@@ -265,18 +274,19 @@ public final class OutputTarget: Sendable {
     guard canCheckpoint else { throw CheckpointReader.damaged }
     let path = FilePath(bytes: try reader.bytes())
     let size = try reader.count()
+    let digest = try reader.uint64()
     let isOpen = try reader.bool()
-    let descriptor = openFile(path, O_WRONLY | O_NOFOLLOW)
+    let descriptor = openFile(path, O_RDWR | O_NOFOLLOW)
     guard descriptor >= 0 else { throw CheckpointReader.damaged }
     guard let status = fileStatus(descriptor), Int(status.st_size) >= size, ftruncate(descriptor, off_t(size)) == 0,
-      lseek(descriptor, off_t(size), SEEK_SET) == off_t(size)
+      lseek(descriptor, off_t(size), SEEK_SET) == off_t(size), sum.update(reading: descriptor, count: size), sum.value == digest
     else {
       close(descriptor)
       throw CheckpointReader.damaged
     }
     removeTemporary()
     let old = state.withLock { state in
-      defer { state = State(stage: .open, descriptor: descriptor, size: size, hinted: size, temporary: path) }
+      defer { state = State(stage: .open, descriptor: descriptor, size: size, hinted: size, isNamed: true, temporary: path) }
       return state.descriptor
     }
     close(old)
@@ -297,14 +307,17 @@ public final class OutputTarget: Sendable {
   }
 
   private static func makeTemporary(for final: FilePath, _ names: TemporaryNames) throws(OhanaError) -> (FilePath, Int32) {
-    // Names may hold 255 bytes on most file systems.
-    let visible = final.lastComponent.bytes.prefix(200)
+    let visible = final.lastComponent.bytes.prefix(TemporaryNames.longestName)
     for _ in 0..<100 {
-      let name = FilePath(bytes: [UInt8(ascii: ".")] + visible + Array(names.next().utf8))
-      let temporary = final.bytes.contains(UInt8(ascii: "/")) ? final.parent.appending(name) : name
-      let descriptor = openFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-      if descriptor >= 0 { return (temporary, descriptor) }
-      if errno != EEXIST { throw OhanaError.system(errno, "create a file in this folder", final.parent, fix: fix(errno)) }
+      let file = try names.make(in: final.parent) { ending throws(OhanaError) -> (FilePath, Int32)? in
+        let name = FilePath(bytes: [UInt8(ascii: ".")] + visible + Array(ending.utf8))
+        let temporary = final.bytes.contains(UInt8(ascii: "/")) ? final.parent.appending(name) : name
+        let descriptor = openFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        if descriptor >= 0 { return (temporary, descriptor) }
+        guard errno == EEXIST else { throw OhanaError.system(errno, "create a file in this folder", final.parent, fix: fix(errno)) }
+        return nil
+      }
+      if let file { return file }
     }
     throw OhanaError.system(EEXIST, "create a file in this folder", final.parent)
   }

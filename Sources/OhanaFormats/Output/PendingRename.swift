@@ -10,10 +10,19 @@ public struct PendingRename: Sendable, Equatable, Codable {
   public var mode: UInt32
   /// A file of the final name may be replaced.
   public var overwrites: Bool
+  /// What the file is known by under either name; nil if there was none.
+  private let content: FileContent?
 
   /// - Parameter mode: permission bits only.
   public init(temporary: FilePath, final: FilePath, mode: UInt32, overwrites: Bool) {
     (self.temporary, self.final, self.mode, self.overwrites) = (temporary, final, mode, overwrites)
+    content = fileStatus(temporary, followsLinks: false).map { FileContent($0) }
+  }
+
+  /// The file has neither appeared nor waits for that: somebody has taken it away, or put another in its place.
+  public var isLost: Bool {
+    if fileStatus(temporary, followsLinks: false) != nil { return false }
+    return fileStatus(final).map { FileContent($0) } != content
   }
 
   /// Lets the file appear, if it has not yet. Can be done any number of times.

@@ -1,11 +1,16 @@
 public import OhanaCore
-internal import Synchronization
 
-/// Gives the private files of one run names that tell whose they are, so that the next run finds what a killed one left.
+/// Gives the private files of one run names that tell whose they are, so that the next run finds what a killed one left. It knows where
+/// they are, and can put an end to all of them whatever other threads do.
 public final class TemporaryNames: Sendable {
+  private struct State {
+    var count = 0
+    var folders: Set<FilePath> = []
+    var isClosed = false
+  }
   /// In every name, and in no other file's.
   public let mark: String
-  private let counter = Mutex(0)
+  private let state = Locked(State())
   /// So that a run that goes on with another's files meets none of its names.
   private let salt: String
 
@@ -22,19 +27,63 @@ public final class TemporaryNames: Sendable {
     return TemporaryNames(mark: ".ohana-" + String(random.next(), radix: 36))
   }
 
-  /// What the name of the next file ends with.
-  func next() -> String {
-    counter.withLock { counter in
-      counter += 1
-      return mark + "-\(salt)\(counter)"
+  /// Makes a file in a folder.
+  ///
+  /// - Parameter body: is given what the name is to end with. It only opens the file: others wait meanwhile.
+  /// - Throws: what `body` throws; `io`/`cancelled` behind ``removeAll()``.
+  func make<File>(in folder: FilePath, _ body: (String) throws(OhanaError) -> File) throws(OhanaError) -> File {
+    let result = state.withLock { state -> Result<File, OhanaError> in
+      if state.isClosed { return .failure(OhanaError(.io, "cancelled", "the run was cancelled")) }
+      state.count += 1
+      state.folders.insert(folder.absolute ?? folder)
+      let ending = mark + "-\(salt)\(state.count)"
+      return Result { () throws(OhanaError) in try body(ending) }
+    }
+    return try result.get()
+  }
+
+  /// Takes the names of all files away that were made and have not appeared, and lets no more be made. What is open stays so.
+  public func removeAll() {
+    let folders = state.withLock { state in
+      state.isClosed = true
+      return state.folders
+    }
+    for folder in folders { removeAll(in: folder) }
+  }
+
+  /// Removes what earlier runs of this mark have left in a folder, but files that are `kept`, named from the root.
+  public func removeEarlier(in folder: FilePath, but kept: Set<FilePath> = []) {
+    remove(in: folder) { name, path in
+      name.firstRange(of: Array((mark + "-" + salt).utf8)) == nil && name.firstRange(of: Array((mark + "-").utf8)) != nil
+        && !kept.contains(path)
     }
   }
 
-  /// Removes all files of this mark from a folder, but those that are `kept`, named from the root.
-  public func removeAll(in folder: FilePath, but kept: Set<FilePath> = []) {
-    for name in (try? folder.folderNames()) ?? [] where name.bytes.first == UInt8(ascii: ".") {
+  private func removeAll(in folder: FilePath) {
+    remove(in: folder) { name, _ in name.firstRange(of: Array((mark + "-").utf8)) != nil }
+  }
+
+  /// Removes what runs of any mark have left of an output: for who holds its lock, when none of them is to be gone on with.
+  ///
+  /// - Parameter output: links followed; may be the pattern of a set of chunks.
+  public static func removeAll(of output: FilePath) {
+    let chunks = try? ChunkName(output)
+    TemporaryNames(mark: "").remove(in: (chunks?.path(1) ?? output).parent) { name, _ in
+      guard let end = name.firstRange(of: Array(".ohana-".utf8))?.lowerBound, !name.elementsEqual(Array(name[..<end]) + ".ohana-lock".utf8)
+      else { return false }
+      let visible = FilePath(bytes: Array(name[1..<end]))
+      if let chunks { return chunks.number(of: visible) != nil }
+      return visible.bytes.elementsEqual(output.lastComponent.bytes.prefix(longestName))
+    }
+  }
+
+  /// Bytes of an output's name in that of its private file: names may hold 255 bytes on most file systems.
+  static let longestName = 200
+
+  private func remove(in folder: FilePath, where isGone: (_ name: [UInt8], _ path: FilePath) -> Bool) {
+    for name in (try? folder.folderNames()) ?? [] where name.bytes.first == UInt8(ascii: ".") && name.bytes.count > 1 {
       let path = folder.appending(name)
-      if name.bytes.firstRange(of: Array((mark + "-").utf8)) != nil, !kept.contains(path) { path.unlinkFile() }
+      if isGone(name.bytes, path) { path.unlinkFile() }
     }
   }
 }

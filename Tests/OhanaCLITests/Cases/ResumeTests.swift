@@ -31,15 +31,18 @@ import Testing
 
   /// Runs `ohana`, and sends it a signal at a moment, if it is not done before.
   private func run(
-    _ workdir: Workdir, _ job: Job, _ extra: [String] = [], kill: (signal: Int32, at: Moment)? = nil, every interval: String = "0.05"
+    _ workdir: Workdir, _ job: Job, _ extra: [String] = [], kill: (signal: Int32, at: Moment)? = nil, every interval: String = "0.05",
+    stageBytes: String? = nil
   ) throws -> (status: Int32, err: String) {
     let process = Process()
     process.executableURL = Tool.url
     process.currentDirectoryURL = workdir.url
     process.arguments = ["run", "in-1.ndjson.gz", "in-2.ndjson.gz", "--overwrite"] + job.options + extra + job.stages
-    process.environment = ProcessInfo.processInfo.environment.merging([
-      "TMPDIR": workdir.path("tmp"), "OHANA_CHECKPOINT_SECONDS": interval,
-    ]) { $1 }
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      [
+        "TMPDIR": workdir.path("tmp"), "OHANA_CHECKPOINT_SECONDS": interval, "OHANA_STAGE_BYTES": stageBytes,
+      ].compactMapValues { $0 }
+    ) { $1 }
     let errors = Pipe()
     process.standardError = errors
     process.standardOutput = FileHandle.nullDevice
@@ -67,11 +70,12 @@ import Testing
   /// A run with `--resume` that got the signal after its first checkpoint and before its end, whatever the machine does meanwhile:
   /// one that was done first is tried again. `prepare` is called before each.
   private func runEnded(
-    by signal: Int32, _ workdir: Workdir, _ job: Job, every interval: String = "0.05", prepare: () throws -> Void = {}
+    by signal: Int32, _ workdir: Workdir, _ job: Job, every interval: String = "0.05", stageBytes: String? = nil,
+    prepare: () throws -> Void = {}
   ) throws -> (status: Int32, err: String) {
     for _ in 0..<50 {
       try prepare()
-      let ended = try run(workdir, job, ["--resume"], kill: (signal, .checkpoint(1)), every: interval)
+      let ended = try run(workdir, job, ["--resume"], kill: (signal, .checkpoint(1)), every: interval, stageBytes: stageBytes)
       if ended.status != 0 { return ended }
     }
     Issue.record("each run was done before its signal")
@@ -208,5 +212,80 @@ import Testing
     #expect(anew.status == 0, "\(anew.err)")
     #expect(try outputs(workdir) == wanted)
     #expect(workdir.isTemporaryEmpty)
+  }
+
+  @Test("what a run was ended with is never taken for whole when something of it is damaged, and tries leave nothing more behind")
+  func damaged() throws {
+    let workdir = try makeWorkdir()
+    // Held back and spilled before the first checkpoint.
+    let job = Job(name: "", options: Self.jobs[0].options, stages: ["then", "tee", "side.ndjson", "then", "sort", "first"])
+    #expect(try run(workdir, job).status == 0)
+    let wanted = try outputs(workdir)
+    // Which file, and how it is damaged.
+    let cases: [(String, (KeptFile) throws -> Void)] = [
+      ("spill-", { try $0.flip($0.data.count / 2) }),
+      ("spill-", { try FileManager.default.removeItem(at: $0.url) }),
+      (".side.ndjson.", { try $0.flip(0) }),
+      ("checkpoint-", { try $0.flip(0) }),
+      ("journal", { try $0.flip(40) }),
+      ("journal", { try $0.flip(0) }),
+    ]
+    for (index, (prefix, damage)) in cases.enumerated() {
+      let killed = try runEnded(by: SIGTERM, workdir, job, stageBytes: "65536") {
+        for name in wanted.keys { try workdir.write(name, "old\n") }
+      }
+      #expect(killed.err.contains("--resume goes on"), "\(killed.err)")
+      let state = try #require(try FileManager.default.contentsOfDirectory(atPath: workdir.path("tmp")).first)
+      let folder = prefix.hasPrefix(".") ? workdir.url : workdir.url.appending(path: "tmp/\(state)")
+      let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix(prefix) && !$0.hasSuffix("-lock") }
+      let largest = try files.map { ($0, try Data(contentsOf: folder.appending(path: $0)).count) }.max { $0.1 < $1.1 }
+      let url = folder.appending(path: try #require(largest, "case \(index)").0)
+      try damage(KeptFile(url: url, data: try Data(contentsOf: url)))
+      let names = workdir.names
+      for _ in 0..<2 {
+        let resumed = try run(workdir, job, ["--resume"])
+        let isRefused = resumed.status == 7 && resumed.err.contains("run without --resume to start anew")
+        #expect(isRefused, "case \(index): \(resumed.status) \(resumed.err)")
+        #expect(!resumed.err.contains("goes on with"), "\(resumed.err)")
+        #expect(workdir.names == names)
+      }
+      let anew = try run(workdir, job)
+      #expect(anew.status == 0, "\(anew.err)")
+      #expect(try outputs(workdir) == wanted, "case \(index): \(workdir.names)")
+      #expect(workdir.isTemporaryEmpty)
+    }
+  }
+
+  private struct KeptFile {
+    let url: URL
+    let data: Data
+    /// Changes one bit.
+    func flip(_ index: Int) throws { try (data.prefix(index) + [data[index] ^ 1] + data.dropFirst(index + 1)).write(to: url) }
+  }
+
+  @Test("a report and a trace of the part that was ended are no obstacle for the rest; supervisors may repeat SIGTERM") func reports()
+    throws
+  {
+    let workdir = try makeWorkdir()
+    let job = Job(name: "", options: Self.jobs[2].options + ["--report", "r.json", "--trace", "t.json"], stages: Self.jobs[2].stages)
+    for _ in 0..<50 {
+      for name in ["out.ndjson", "r.json", "t.json"] { try? FileManager.default.removeItem(atPath: workdir.path(name)) }
+      let script = """
+        export OHANA_CHECKPOINT_SECONDS=0.02
+        $OHANA run in-1.ndjson.gz in-2.ndjson.gz \((job.options + ["--resume"] + job.stages).joined(separator: " ")) & run=$!
+        until ls tmp/*/checkpoint-* >/dev/null 2>&1 || ! kill -0 $run 2>/dev/null; do :; done
+        kill -TERM $run; kill -TERM $run; sleep 0.01; kill -TERM $run; wait $run
+        """
+      let ended = try workdir.run([], shell: script)
+      if ended.status == 0 { continue }
+      #expect(ended.status == 143 && ended.err.contains("--resume goes on"), "\(ended.err)")
+      #expect(workdir.exists("r.json") && workdir.exists("t.json"))
+      let resumed = try workdir.run(["resume", "out.ndjson"])
+      #expect(resumed.status == 0, "\(resumed.err)")
+      #expect(try workdir.text("r.json").contains("\"exit\" : 0"))
+      #expect(workdir.isTemporaryEmpty && !workdir.names.contains { $0.contains("ohana-") }, "\(workdir.names)")
+      return
+    }
+    Issue.record("each run was done before its signal")
   }
 }

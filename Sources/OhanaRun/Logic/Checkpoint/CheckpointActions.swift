@@ -14,10 +14,7 @@ public enum CheckpointActions {
   /// Goes on with an earlier run, whose journal says all this already.
   struct Resume: RunUpdater {
     let kept: RunState.Kept
-    func update(_ state: inout RunState) {
-      state.kept = kept
-      state.notes.append("goes on with the run before, from record \(Quantity.grouped(kept.checkpoint?.records ?? 0))")
-    }
+    func update(_ state: inout RunState) { state.kept = kept }
   }
 
   /// Writes down what all parts of a flow at rest remember.
@@ -64,7 +61,7 @@ extension PreparedRun {
     counts = part.counts
     spill.removeUnsealed()
     checkpoints.removeAll(but: mark.number, in: journal.folder)
-    for folder in earlier.folders { outputs.names.removeAll(in: folder, but: outputs.temporaryPaths) }
+    for folder in earlier.folders { outputs.names.removeEarlier(in: folder, but: outputs.temporaryPaths) }
   }
 
   /// All that remembers something, in the order of the flow.
@@ -86,7 +83,10 @@ extension PreparedRun {
   var mayCheckpoint: Bool { checkpointObstacle == nil }
 
   /// For whoever asked for `--resume`.
-  var resumeNotes: [String] {
+  ///
+  /// - Parameter kept: of the earlier run, if it goes on with one.
+  func resumeNotes(_ kept: RunState.Kept?) -> [String] {
+    if counts != nil { return ["goes on with the run before, from record \(Quantity.grouped(kept?.checkpoint?.records ?? 0))"] }
     guard request.options.resume, let obstacle = checkpointObstacle else { return [] }
     return ["--resume: this run takes no checkpoints, since \(obstacle); should it be ended, it begins anew"]
   }

@@ -10,8 +10,27 @@ public struct GenerateManager: Sendable {
   /// - Parameters:
   ///   - output: `{n}` in the name is the chunk's number; `-` and nil are standard output, for one chunk.
   ///   - truth: a CSV of record id and person id.
-  /// - Throws: `usage` if there are more chunks than names, or an output exists without `--overwrite`; `io`.
-  public func generate(_ options: GenerateOptions, to output: FilePath?, truth: FilePath?, run: RunOptions) throws {
+  ///   - interrupted: called on SIGINT, SIGTERM or SIGHUP, when everything temporary is gone; ends the process.
+  /// - Throws: `usage` if there are more chunks than names, or an output exists without `--overwrite`; `locked` while another run writes one
+  ///   of them; `io`.
+  public func generate(
+    _ options: GenerateOptions, to output: FilePath?, truth: FilePath?, run: RunOptions, interrupted: @escaping @Sendable (Int32) -> Void
+  ) throws {
+    let names = TemporaryNames.random()
+    let locks = try LockManager().acquire([output, truth].compactMap { $0 })
+    let clearUp: @Sendable () -> Void = {
+      names.removeAll()
+      for lock in locks { lock.release(keepsFile: lock.earlier != nil) }
+    }
+    defer { clearUp() }
+    try LockManager().clearUp(locks)
+    let observer = SignalObserver { change in
+      guard let interruption = change as? InterruptActions.Interrupt else { return }
+      clearUp()
+      interrupted(interruption.signal)
+    }
+    defer { withExtendedLifetime(observer) {} }
+    for lock in locks where lock.earlier == nil { try lock.note(nil) }
     let generator = try ContactGenerator(options)
     let scheduler = WorkScheduler(width: run.threads ?? ProcessorManager().usableCount)
     let checks = OutputChecks(inputs: [], overwrites: run.overwrite)
@@ -19,7 +38,7 @@ public struct GenerateManager: Sendable {
     func open(_ path: FilePath) throws -> OutputFile {
       try checks.check(path)
       let isCompressed = run.compression.map { $0 == .gz } ?? SinkPlan.isCompressed(path)
-      return OutputFile(try OutputTarget(path, overwrites: run.overwrite), gzip: isCompressed ? gzip : nil)
+      return OutputFile(try OutputTarget(path, overwrites: run.overwrite, names: names), gzip: isCompressed ? gzip : nil)
     }
     let pattern = output ?? "-"
     let name = try ChunkName(pattern)

@@ -11,7 +11,8 @@ public enum InterruptActions {
 
     public func update(_ state: inout RunState) {
       guard state.interruption == nil else {
-        state.interruption!.count += 1
+        // Supervisors repeat themselves; that is no reason to let go of what is being kept.
+        if signal == SIGINT || !state.isLeaving { state.interruption!.count += 1 }
         return
       }
       state.interruption = RunState.Interruption(signal: signal)

@@ -48,17 +48,21 @@ public enum JournalActions {
         try clear(note, context)
       }
       guard let main else {
+        try context.dependencies.locks.clearUp(locks)
         for lock in locks { try lock.note(nil) }
         return nil
       }
       if let note = main.earlier, !note.isBeside, let commit = try takeUp(note.folder, context) { return commit }
+      if desk.earlier == nil { try context.dependencies.locks.clearUp(locks) }
       let temporary = request.options.tempDir ?? FileSpillStore.defaultFolder
       guard let folder = desk.journal.withLock({ $0?.folder }) ?? journals.newFolder(in: temporary, for: main.output) else { return nil }
       // First the notes: whoever comes after a kill finds the folder.
       for lock in locks { try lock.note(.init(folder: folder, isBeside: lock !== main)) }
       if desk.earlier != nil { return nil }
-      desk.onClose { [desk] in if !desk.keepsState { journals.remove(folder) } }
-      desk.journal.withLock { $0 = journals.create(folder) }
+      removeAtEnd(folder, journals)
+      guard let journal = journals.create(folder) else { return nil }
+      desk.journal.withLock { $0 = journal }
+      try await context.dispatch(Open(kept: .init(request, desk)))
       return nil
     }
 
@@ -70,20 +74,30 @@ public enum JournalActions {
         if !note.isBeside { journals.remove(note.folder) }
         return
       }
-      if let commit = kept.commit { try finish(commit) } else if note.isBeside { return }
+      if let commit = kept.commit { _ = try finish(commit) } else if note.isBeside { return }
       remove(kept, note.folder, context)
     }
 
     private func remove(_ kept: RunState.Kept?, _ folder: FilePath, _ context: RunContext) {
-      for folder in kept?.folders ?? [] { TemporaryNames(mark: kept!.mark).removeAll(in: folder) }
+      for folder in kept?.folders ?? [] { TemporaryNames(mark: kept!.mark).removeEarlier(in: folder) }
       for output in kept?.outputs ?? [] { context.dependencies.locks.forget(folder, at: output) }
       context.dependencies.journals.remove(folder)
     }
 
-    private func finish(_ commit: RunState.Commit) throws {
+    private func removeAtEnd(_ folder: FilePath, _ journals: JournalManager) {
+      let remove: @Sendable () -> Void = { [desk] in if !desk.keepsState { journals.remove(folder) } }
+      desk.onClose(remove, abandoning: remove)
+    }
+
+    /// Lets what is complete appear: all of it, or nothing where something of it is lost.
+    ///
+    /// - Returns: whether it is all there.
+    private func finish(_ commit: RunState.Commit) throws -> Bool {
+      if commit.renames.contains(where: \.isLost) { return false }
       for rename in commit.renames { try rename.finish() }
       for removal in commit.removals { try removal.finish() }
       for folder in Set(commit.renames.map(\.final.parent)) { syncFolder(folder) }
+      return true
     }
 
     /// Sees to the state that the last run left in `folder`.
@@ -92,15 +106,26 @@ public enum JournalActions {
       let read = journals.read(folder, kinds: kinds)
       let kept = fold(read?.changes ?? []).kept
       if let commit = kept?.commit {
-        try finish(commit)
+        let lost = commit.renames.filter(\.isLost)
+        guard lost.isEmpty, try finish(commit) else {
+          remove(kept, folder, context)
+          if !request.options.resume { return nil }
+          throw OhanaError(
+            .locked, "outputs-lost", at: .init(lost[0].final),
+            "the run was killed while its outputs got their names, and \(lost.count) of \(commit.renames.count) are neither there nor waiting",
+            fix: "the set may be half new: run the command again with --overwrite")
+        }
       } else if request.options.resume, let read, let kept, kept.checkpoint != nil, kept.identity != nil {
         // It stays until it is known to be of no use.
         desk.keepsState = true
-        desk.onClose { [desk] in if !desk.keepsState { journals.remove(folder) } }
+        removeAtEnd(folder, journals)
         let journal = try journals.reopen(folder, behind: read.length)
         desk.journal.withLock { $0 = journal }
         desk.earlier = kept
         return nil
+      } else if request.options.resume, kept == nil, journals.holdsCheckpoint(folder) {
+        desk.keepsState = true
+        throw CheckpointReader.damaged
       }
       remove(kept, folder, context)
       return request.options.resume ? kept?.commit : nil

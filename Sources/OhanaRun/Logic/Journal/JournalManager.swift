@@ -98,11 +98,21 @@ struct JournalManager: Sendable {
     return status.st_uid == geteuid() && status.st_mode & 0o077 == 0 && folder.lastComponent.bytes.starts(with: Array("ohana-".utf8))
   }
 
-  /// Removes a state folder and all in it. What is no state folder of ours is left alone.
+  /// Whether there is a checkpoint in a state folder, whatever its journal says.
+  func holdsCheckpoint(_ folder: FilePath) -> Bool {
+    isOurs(folder) && ((try? folder.folderNames()) ?? []).contains { $0.bytes.starts(with: Array("checkpoint-".utf8)) }
+  }
+
+  /// Removes a state folder and all in it, also while other threads of ours still make files there. What is no state folder of ours is left
+  /// alone.
   func remove(_ folder: FilePath) {
-    guard isOurs(folder), let names = try? folder.folderNames() else { return }
+    guard isOurs(folder) else { return }
     let known = ["journal", "checkpoint-", "spill-"].map { Array($0.utf8) }
-    for name in names where known.contains(where: { name.bytes.starts(with: $0) }) { folder.appending(name).unlinkFile() }
-    _ = folder.withCString { rmdir($0) }
+    for _ in 0..<1000 {
+      for name in (try? folder.folderNames()) ?? [] where known.contains(where: { name.bytes.starts(with: $0) }) {
+        folder.appending(name).unlinkFile()
+      }
+      if folder.withCString({ rmdir($0) }) == 0 || errno != ENOTEMPTY { return }
+    }
   }
 }

@@ -11,10 +11,10 @@ public enum LockActions {
     func perform(in context: RunContext) async throws {
       let locks = try context.dependencies.locks.acquire(request.writtenPaths(purpose))
       desk.locks = locks
-      let main = request.output
-      desk.onClose { [desk] in
-        for lock in locks { lock.release(keepsFile: desk.keepsState && lock.output == main) }
+      let release: @Sendable () -> Void = { [desk] in
+        for lock in locks { lock.release(keepsFile: desk.keepsState) }
       }
+      desk.onClose(release, abandoning: release)
     }
   }
 }

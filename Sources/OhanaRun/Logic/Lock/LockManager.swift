@@ -44,7 +44,8 @@ struct LockManager: Sendable {
       }
       // The one before may have taken the name away between our two calls.
       if let mine = fileStatus(descriptor), let there = fileStatus(path, followsLinks: false), FileIdentity(mine) == FileIdentity(there) {
-        return OutputLock(path, of: output, descriptor: descriptor, earlier: note(read(descriptor)))
+        let lines = read(descriptor)
+        return OutputLock(path, of: output, descriptor: descriptor, earlier: note(lines), wasLeft: lines != [[]])
       }
       close(descriptor)
     }
@@ -93,6 +94,14 @@ struct LockManager: Sendable {
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0, note(read(descriptor))?.folder == folder { path.unlinkFile() }
+  }
+
+  /// Takes away the private files of outputs whose last runs were killed, where there is no state any more that tells of them.
+  func clearUp(_ locks: [OutputLock]) throws {
+    for lock in locks where lock.wasLeft {
+      if let note = lock.earlier, fileStatus(note.folder, followsLinks: false) != nil { continue }
+      TemporaryNames.removeAll(of: try resolvingLinks(lock.output))
+    }
   }
 
   private func note(_ lines: [[UInt8]]) -> OutputLock.Note? {

@@ -20,14 +20,17 @@ final class OutputLock: Sendable {
   let path: FilePath
   /// What the file said when it was taken.
   let earlier: Note?
+  /// A run that held it was ended before it could clear up behind itself.
+  let wasLeft: Bool
   private let descriptor: Int32
   private let isHeld = Locked(true)
 
-  init(_ path: FilePath, of output: FilePath, descriptor: Int32, earlier: Note?) {
+  init(_ path: FilePath, of output: FilePath, descriptor: Int32, earlier: Note?, wasLeft: Bool) {
     self.path = path
     self.output = output
     self.descriptor = descriptor
     self.earlier = earlier
+    self.wasLeft = wasLeft
   }
 
   deinit { release(keepsFile: true) }

@@ -37,6 +37,8 @@ final class AnnouncedSpill: SpillStore {
 
     var size: Int { file.size }
     var number: Int? { file.number }
+    var digest: UInt64 { file.digest }
+    func sync() throws { try file.sync() }
     func append(_ bytes: UnsafeRawBufferPointer) throws {
       try file.append(bytes)
       owner.count(bytes.count)

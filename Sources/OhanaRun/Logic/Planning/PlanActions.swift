@@ -21,8 +21,7 @@ public enum PlanActions {
       desk.onClose { spill.close() }
       let items = try inputs.items(of: request) { desk.skipped.append($0) }
       let paths = items.map(\.path)
-      let names = earlier.map { TemporaryNames(mark: $0.mark) } ?? .random()
-      let outputs = try makeOutputs(paths, scheduler, names)
+      let outputs = try makeOutputs(paths, scheduler)
       let probed = try probe(items, inputs, spill)
       let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
       let planner = planner(context.dependencies, scheduler, spill, items)
@@ -30,8 +29,9 @@ public enum PlanActions {
       if let earlier {
         try check(earlier, paths)
         try await context.dispatch(CheckpointActions.Resume(kept: earlier))
-      } else if let kept = kept(paths, names, seed) {
-        try await context.dispatch(JournalActions.Open(kept: kept))
+      } else if desk.journal.withLock({ $0 }) != nil {
+        let identity = RunIdentity(request, inputs: paths)
+        try await context.dispatch(JournalActions.Open(kept: .init(request, desk, identity: identity, fingerprintSeed: seed)))
       }
       let draft = RunDraft(
         request: purpose.effective(request), probed: probed, sink: sink, threads: scheduler.width, outputs: outputs, fingerprintSeed: seed)
@@ -54,18 +54,18 @@ public enum PlanActions {
       if let reason = identity.conflict(with: before) { throw RunIdentity.conflict(reason) }
     }
 
-    private func makeOutputs(_ paths: [FilePath], _ scheduler: WorkScheduler, _ names: TemporaryNames) throws -> OutputSet {
+    private func makeOutputs(_ paths: [FilePath], _ scheduler: WorkScheduler) throws -> OutputSet {
       let options = request.options
+      if let earlier { desk.names = TemporaryNames(mark: earlier.mark) }
       let memory = MemoryPlan(total: options.memory, threads: scheduler.width, outputs: 1, holders: [])
-      let outputs = try OutputSet(options, inputs: paths, pool: scheduler, compressors: memory.compressors, names: names)
+      let outputs = try OutputSet(options, inputs: paths, pool: scheduler, compressors: memory.compressors, names: desk.names)
       desk.onClose { [desk] in if desk.keepsState { outputs.leave() } else { outputs.discard() } }
-      for path in [options.manifest, options.trace].compactMap({ $0 }) { try outputs.reserve(path) }
-      if let report = options.report {
-        try outputs.reserve(report)
-        desk.mayReport = true
-      }
+      if let manifest = options.manifest { try outputs.reserve(manifest) }
+      for path in [options.trace, options.report].compactMap({ $0 }) where !desk.wasWrittenEarlier(path) { try outputs.reserve(path) }
+      desk.mayReport = options.report != nil
       if let path = options.trace {
-        let trace = try TraceLog(path, overwrites: options.overwrite, began: desk.began)
+        let overwrites = options.overwrite || desk.wasWrittenEarlier(path)
+        let trace = TraceLog(try OutputTarget(path, overwrites: overwrites, names: desk.names), began: desk.began)
         desk.trace.withLock { $0 = trace }
         desk.onClose { trace.discard() }
       }
@@ -89,16 +89,6 @@ public enum PlanActions {
         }
       }
       return request.options.ragged == .pad ? try inputs.widen(probed, options: request.options, spill: spill) : probed
-    }
-
-    /// nil where nothing is kept.
-    private func kept(_ paths: [FilePath], _ names: TemporaryNames, _ seed: UInt64) -> RunState.Kept? {
-      guard desk.journal.withLock({ $0 }) != nil else { return nil }
-      let folders = [request.output, request.options.rejects, request.options.manifest].compactMap { $0?.absolute?.parent }
-      let directory = FilePath("./x").absolute?.parent ?? "."
-      return RunState.Kept(
-        identity: RunIdentity(request, inputs: paths), mark: names.mark, folders: Array(Set(folders)).sorted(),
-        outputs: desk.locks.compactMap(\.output.absolute), fingerprintSeed: seed, arguments: request.arguments, directory: directory)
     }
 
     /// Plans, behind a pass for the columns alone where the output needs them first. That one ends where a stage stops reading.
@@ -156,5 +146,27 @@ extension SinkPlan {
     case .standardOutput, .chunks, .sink: return true
     case .file(let path): return OutputTarget.isWrittenInPlace(path)
     }
+  }
+}
+
+extension RunState.Kept {
+  /// Of a run that may be killed from now on.
+  ///
+  /// - Parameter identity: nil until the inputs are known.
+  init(_ request: RunRequest, _ desk: RunDesk, identity: RunIdentity? = nil, fingerprintSeed: UInt64 = 0) {
+    let options = request.options
+    let folders = [request.output, options.rejects, options.manifest, options.report, options.trace].compactMap { $0?.absolute?.parent }
+    self.init(
+      identity: identity, mark: desk.names.mark, folders: Set(folders).sorted(), outputs: desk.locks.compactMap(\.output.absolute),
+      fingerprintSeed: fingerprintSeed, arguments: request.arguments, directory: FilePath("./x").absolute?.parent ?? ".")
+  }
+}
+
+extension RunDesk {
+  /// The run that this one goes on with may have written this file when it was interrupted: it did not exist when that run began, or was to be
+  /// replaced.
+  func wasWrittenEarlier(_ path: FilePath) -> Bool {
+    guard let earlier, let path = path.absolute else { return false }
+    return earlier.outputs.contains(path)
   }
 }

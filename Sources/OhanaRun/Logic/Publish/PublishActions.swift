@@ -7,6 +7,7 @@ public enum PublishActions {
   struct Committing: PhaseUpdater, DurableUpdater {
     static let journalName = "committing"
     static let follows: Set<RunState.Phase> = [.finishing]
+    static let isOverWhenInterrupted = true
     let commit: RunState.Commit
 
     func update(_ state: inout RunState) {

@@ -18,13 +18,15 @@ public enum ReportActions {
       guard let path = request.options.report, mayWrite(context.state, at: path) else { return }
       do {
         let text = try ReportText.text(context.state, for: path)
-        try context.dependencies.reports.write(text, to: path, overwrites: request.options.overwrite)
+        let overwrites = request.options.overwrite || desk.wasWrittenEarlier(path)
+        try context.dependencies.reports.write(text, to: path, overwrites: overwrites, names: desk.names)
       } catch { try await context.dispatch(Fail(failure: .init(error))) }
     }
 
     /// A report takes the place of no input, no other output, and without `--overwrite` of no file; a run that failed before it looked
     /// at its outputs is looked at here.
     private func mayWrite(_ state: RunState, at path: FilePath) -> Bool {
+      // Its place was looked at with the outputs.
       if desk.mayReport { return state.failure?.code != "output-twice" }
       do {
         try OutputChecks(inputs: request.inputs, overwrites: request.options.overwrite).check(path)

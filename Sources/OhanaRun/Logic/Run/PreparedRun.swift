@@ -155,6 +155,8 @@ extension RunBooks {
 final class RunDesk: Sendable {
   private struct Things {
     var closers: [@Sendable () -> Void] = []
+    var abandoners: [@Sendable () -> Void] = []
+    var names = TemporaryNames.random()
     var mayReport = false
     var keepsState = false
     var isPlanned = false
@@ -209,9 +211,31 @@ final class RunDesk: Sendable {
     set { things.withLock { $0.mayReport = newValue } }
   }
 
-  func onClose(_ body: @escaping @Sendable () -> Void) { things.withLock { $0.closers.append(body) } }
+  /// Of the private files beside the outputs, by all who make some.
+  var names: TemporaryNames {
+    get { things.withLock { $0.names } }
+    set { things.withLock { $0.names = newValue } }
+  }
 
-  /// Puts all away, the last first. May be called again, and from any thread.
+  /// - Parameters:
+  ///   - body: puts something away when the run has ended.
+  ///   - abandoning: does what of it can be done from any thread while the run goes on and ``close()`` may be under way, since the process is
+  ///     about to end.
+  func onClose(_ body: @escaping @Sendable () -> Void, abandoning: (@Sendable () -> Void)? = nil) {
+    things.withLock { things in
+      things.closers.append(body)
+      if let abandoning { things.abandoners.append(abandoning) }
+    }
+  }
+
+  /// Takes the names of all that is temporary away, the last first, while the run may still go on. May be called again.
+  func abandon() {
+    let (abandoners, names, keepsState) = things.withLock { ($0.abandoners, $0.names, $0.keepsState) }
+    if !keepsState { names.removeAll() }
+    for abandoner in abandoners.reversed() { abandoner() }
+  }
+
+  /// Puts all away, the last first. May be called again.
   func close() {
     let closers = things.withLock { things in
       defer { things.closers = [] }

@@ -77,7 +77,7 @@ public enum RunActions {
       try await context.dispatch(
         Begin(
           plan: run.lines, bytesTotal: run.bytesTotal, checkpointInterval: interval, isToResume: run.request.options.resume,
-          notes: run.skippedNotes + run.plan.notes + run.resumeNotes + run.temporaryNotes))
+          notes: run.skippedNotes + run.plan.notes + run.resumeNotes(context.state.kept) + run.temporaryNotes))
       do {
         try await run.begin()
         let counts = try await context.drive(run.plan, on: run.scheduler, run)

@@ -65,24 +65,29 @@ public final class RunSession: Sendable {
   }
 
   /// The command line of the run that was ended before it had published `output`, and the folder it was given in; nil if there is none.
+  ///
+  /// - Throws: `locked`/`damaged-checkpoint` if it cannot be read.
   public static func leftover(
     at output: FilePath, dependencies: RunDependencies = RunDependencies()
   ) throws -> (arguments: [FilePath], directory: FilePath)? {
-    guard let folder = try dependencies.locks.stateFolder(of: output),
-      let read = dependencies.journals.read(folder, kinds: JournalActions.kinds), let kept = JournalActions.fold(read.changes).kept
-    else { return nil }
+    guard let folder = try dependencies.locks.stateFolder(of: output) else { return nil }
+    let read = dependencies.journals.read(folder, kinds: JournalActions.kinds)
+    guard let kept = JournalActions.fold(read?.changes ?? []).kept else {
+      if dependencies.journals.holdsCheckpoint(folder) { throw CheckpointReader.damaged }
+      return nil
+    }
     return (kept.arguments, kept.directory)
   }
 
   /// Ends the run: what it made is thrown away.
   public func cancel(signal: Int32 = SIGINT) { store.post(InterruptActions.Interrupt(signal: signal)) }
 
-  /// Takes away all that is temporary while the run still goes on: for a process that is about to end.
+  /// Takes away all that is temporary while the run still goes on, or ends by itself: for a process that is about to end.
   public func abandon() {
     let state = store.state
     // The next run finishes what has begun to appear.
     if state.hasLeft || state.phase == .committing { desk.keepsState = true }
-    desk.close()
+    desk.abandon()
   }
 
   /// Holds the files of a published set against its manifest.

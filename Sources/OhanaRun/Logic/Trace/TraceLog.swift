@@ -17,9 +17,8 @@ final class TraceLog: FlowTrace {
   private let names = Locked<[String]>([])
   private let threads = Locked<[pthread_t: Int]>([:])
 
-  /// - Throws: `io` if it cannot be written.
-  init(_ path: FilePath, overwrites: Bool, began: UInt64) throws {
-    file = OutputFile(try OutputTarget(path, overwrites: overwrites))
+  init(_ target: OutputTarget, began: UInt64) {
+    file = OutputFile(target)
     self.began = began
     text.withLock { $0.bytes.append("[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"ohana\"}}") }
   }
