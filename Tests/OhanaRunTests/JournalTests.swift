@@ -95,7 +95,9 @@ import Testing
     #expect(held.count == 2)
     try FileManager.default.createDirectory(atPath: workdir.path("tmp"), withIntermediateDirectories: true)
     let journal = try #require(journals.newFolder(in: FilePath(workdir.path("tmp")), for: "out.ndjson").flatMap(journals.create))
-    for (lock, isBeside) in zip(held, [false, true]) { try lock.note(.init(folder: journal.folder, isBeside: isBeside)) }
+    for (lock, isBeside) in zip(held, [false, true]) {
+      try lock.note(.init(folder: journal.folder, isBeside: isBeside), mark: ".ohana-abcdef1")
+    }
     let folder = FilePath(workdir.url.path).appending("x").absolute!.parent
     let names = [(".out.ndjson.ohana-m-1", "out.ndjson"), (".side.ndjson.ohana-m-2", "side.ndjson")]
     let renames = names.map { temporary, final in

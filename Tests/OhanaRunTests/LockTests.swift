@@ -12,7 +12,7 @@ import Testing
     let workdir = try Workdir()
     let output = FilePath(workdir.path("out.csv"))
     let first = try #require(try manager.acquire([output]).first)
-    try first.note(.init(folder: "/somewhere", isBeside: false))
+    try first.note(.init(folder: "/somewhere", isBeside: false), mark: ".ohana-abcdef1")
     #expect(try manager.stateFolder(of: output) == "/somewhere")
     let error = #expect(throws: OhanaError.self) { _ = try manager.acquire([output]) }
     #expect(error?.category == .locked)
@@ -33,7 +33,7 @@ import Testing
     let workdir = try Workdir()
     let output = FilePath(workdir.path("tee.csv"))
     let lock = try #require(try manager.acquire([output]).first)
-    try lock.note(.init(folder: "/somewhere", isBeside: true))
+    try lock.note(.init(folder: "/somewhere", isBeside: true), mark: ".ohana-abcdef1")
     #expect(try manager.stateFolder(of: output) == nil)
   }
 

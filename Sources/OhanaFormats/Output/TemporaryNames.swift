@@ -24,7 +24,7 @@ public final class TemporaryNames: Sendable {
   /// A mark like no other.
   public static func random() -> TemporaryNames {
     var random = SystemRandomNumberGenerator()
-    return TemporaryNames(mark: ".ohana-" + String(random.next(), radix: 36))
+    return TemporaryNames(mark: start + String(random.next(), radix: 36))
   }
 
   /// Makes a file in a folder.
@@ -63,19 +63,13 @@ public final class TemporaryNames: Sendable {
     remove(in: folder) { name, _ in name.firstRange(of: Array((mark + "-").utf8)) != nil }
   }
 
-  /// Removes what runs of any mark have left of an output: for who holds its lock, when none of them is to be gone on with.
-  ///
-  /// - Parameter output: links followed; may be the pattern of a set of chunks.
-  public static func removeAll(of output: FilePath) {
-    let chunks = try? ChunkName(output)
-    TemporaryNames(mark: "").remove(in: (chunks?.path(1) ?? output).parent) { name, _ in
-      guard let end = name.firstRange(of: Array(".ohana-".utf8))?.lowerBound, !name.elementsEqual(Array(name[..<end]) + ".ohana-lock".utf8)
-      else { return false }
-      let visible = FilePath(bytes: Array(name[1..<end]))
-      if let chunks { return chunks.number(of: visible) != nil }
-      return visible.bytes.elementsEqual(output.lastComponent.bytes.prefix(longestName))
-    }
+  /// Whether a text that was read somewhere may be a mark.
+  public static func isMark(_ text: String) -> Bool {
+    let digits = text.utf8.dropFirst(start.utf8.count)
+    return text.hasPrefix(start) && digits.count > 5 && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) }
   }
+
+  private static let start = ".ohana-"
 
   /// Bytes of an output's name in that of its private file: names may hold 255 bytes on most file systems.
   static let longestName = 200

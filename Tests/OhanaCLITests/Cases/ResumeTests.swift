@@ -288,4 +288,27 @@ import Testing
     }
     Issue.record("each run was done before its signal")
   }
+
+  @Test("what another run keeps outlives runs to a file that both write, killed ones too", arguments: ["b.ndjson", "-"])
+  func neighbours(other: String) throws {
+    let workdir = try makeWorkdir()
+    let job = Self.jobs[1]
+    #expect(try run(workdir, job).status == 0)
+    let wanted = try outputs(workdir)
+    #expect(try runEnded(by: SIGTERM, workdir, job).status == 143)
+    // Killed while it waits for its first record; then the same once more to its end, and another.
+    let script = """
+      run() { $OHANA run "$1" -o \(other) --from ndjson --overwrite -q then dedupe --by id --duplicates others.ndjson.gz; }
+      mkfifo p; $OHANA run p -o \(other) --from ndjson --overwrite -q then dedupe --by id --duplicates others.ndjson.gz > /dev/null & dead=$!
+      exec 3>p; until ls -A | grep -q '^.others.ndjson.gz.ohana-[^l]' && grep -q "^$dead$" .others.ndjson.gz.ohana-lock; do :; done
+      sleep 0.05; kill -KILL $dead; wait $dead; exec 3>&-
+      run in-1.ndjson.gz > /dev/null && $OHANA convert in-2.ndjson.gz -o others.ndjson.gz --overwrite -q && rm p others.ndjson.gz b.ndjson -f
+      """
+    let between = try workdir.run([], shell: script)
+    #expect(between.status == 0, "\(between.err)")
+    let resumed = try workdir.run(["resume", "out.csv.gz"])
+    #expect(resumed.status == 0 && resumed.err.contains("goes on with the run before"), "\(resumed.err)")
+    #expect(try outputs(workdir) == wanted, "\(workdir.names)")
+    #expect(workdir.isTemporaryEmpty)
+  }
 }

@@ -23,14 +23,14 @@ public struct GenerateManager: Sendable {
       for lock in locks { lock.release(keepsFile: lock.earlier != nil) }
     }
     defer { clearUp() }
-    try LockManager().clearUp(locks)
+    LockManager().clearUp(locks)
     let observer = SignalObserver { change in
       guard let interruption = change as? InterruptActions.Interrupt else { return }
       clearUp()
       interrupted(interruption.signal)
     }
     defer { withExtendedLifetime(observer) {} }
-    for lock in locks where lock.earlier == nil { try lock.note(nil) }
+    for lock in locks where lock.earlier == nil { try lock.note(nil, mark: names.mark) }
     let generator = try ContactGenerator(options)
     let scheduler = WorkScheduler(width: run.threads ?? ProcessorManager().usableCount)
     let checks = OutputChecks(inputs: [], overwrites: run.overwrite)

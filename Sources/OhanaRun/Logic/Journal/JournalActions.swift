@@ -48,16 +48,17 @@ public enum JournalActions {
         try clear(note, context)
       }
       guard let main else {
-        try context.dependencies.locks.clearUp(locks)
-        for lock in locks { try lock.note(nil) }
+        context.dependencies.locks.clearUp(locks)
+        for lock in locks { try lock.note(nil, mark: desk.names.mark) }
         return nil
       }
       if let note = main.earlier, !note.isBeside, let commit = try takeUp(note.folder, context) { return commit }
-      if desk.earlier == nil { try context.dependencies.locks.clearUp(locks) }
+      if desk.earlier == nil { context.dependencies.locks.clearUp(locks) }
       let temporary = request.options.tempDir ?? FileSpillStore.defaultFolder
       guard let folder = desk.journal.withLock({ $0?.folder }) ?? journals.newFolder(in: temporary, for: main.output) else { return nil }
       // First the notes: whoever comes after a kill finds the folder.
-      for lock in locks { try lock.note(.init(folder: folder, isBeside: lock !== main)) }
+      let mark = desk.earlier?.mark ?? desk.names.mark
+      for lock in locks { try lock.note(.init(folder: folder, isBeside: lock !== main), mark: mark) }
       if desk.earlier != nil { return nil }
       removeAtEnd(folder, journals)
       guard let journal = journals.create(folder) else { return nil }

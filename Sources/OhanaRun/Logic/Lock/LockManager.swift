@@ -45,7 +45,7 @@ struct LockManager: Sendable {
       // The one before may have taken the name away between our two calls.
       if let mine = fileStatus(descriptor), let there = fileStatus(path, followsLinks: false), FileIdentity(mine) == FileIdentity(there) {
         let lines = read(descriptor)
-        return OutputLock(path, of: output, descriptor: descriptor, earlier: note(lines), wasLeft: lines != [[]])
+        return OutputLock(path, of: output, descriptor: descriptor, earlier: note(lines), earlierMark: mark(lines))
       }
       close(descriptor)
     }
@@ -97,16 +97,22 @@ struct LockManager: Sendable {
   }
 
   /// Takes away the private files of outputs whose last runs were killed, where there is no state any more that tells of them.
-  func clearUp(_ locks: [OutputLock]) throws {
-    for lock in locks where lock.wasLeft {
+  func clearUp(_ locks: [OutputLock]) {
+    for lock in locks {
       if let note = lock.earlier, fileStatus(note.folder, followsLinks: false) != nil { continue }
-      TemporaryNames.removeAll(of: try resolvingLinks(lock.output))
+      if let mark = lock.earlierMark { TemporaryNames(mark: mark).removeEarlier(in: lock.path.parent) }
     }
   }
 
+  private func mark(_ lines: [[UInt8]]) -> String? {
+    guard lines.count > 1 else { return nil }
+    let mark = String(decoding: lines[1], as: UTF8.self)
+    return TemporaryNames.isMark(mark) ? mark : nil
+  }
+
   private func note(_ lines: [[UInt8]]) -> OutputLock.Note? {
-    guard lines.count > 1, !lines[1].isEmpty else { return nil }
-    return OutputLock.Note(folder: FilePath(bytes: lines[1]), isBeside: lines.count > 2 && lines[2] == Array("beside".utf8))
+    guard lines.count > 2, !lines[2].isEmpty else { return nil }
+    return OutputLock.Note(folder: FilePath(bytes: lines[2]), isBeside: lines.count > 3 && lines[3] == Array("beside".utf8))
   }
 
   private func read(_ descriptor: Int32) -> [[UInt8]] {

@@ -6,8 +6,8 @@ internal import OhanaFormats
 /// run where the state of the last one lies.
 ///
 /// The file lies beside the output, is called `.NAME.ohana-lock`, and has mode 0600. A set of chunks has one, whatever the width of its
-/// numbers: `.part-{n}.csv.ohana-lock`. Its lines: the process; the state folder; `beside` where the state is that of another output,
-/// which this one appears with.
+/// numbers: `.part-{n}.csv.ohana-lock`. Its lines: the process; what is in the names of its private files; the state folder; `beside`
+/// where the state is that of another output, which this one appears with.
 final class OutputLock: Sendable {
   /// What a dead run has left.
   struct Note: Sendable, Equatable {
@@ -20,17 +20,17 @@ final class OutputLock: Sendable {
   let path: FilePath
   /// What the file said when it was taken.
   let earlier: Note?
-  /// A run that held it was ended before it could clear up behind itself.
-  let wasLeft: Bool
+  /// In the names of the private files of the last run that held it, if it was ended before it could clear up behind itself.
+  let earlierMark: String?
   private let descriptor: Int32
   private let isHeld = Locked(true)
 
-  init(_ path: FilePath, of output: FilePath, descriptor: Int32, earlier: Note?, wasLeft: Bool) {
+  init(_ path: FilePath, of output: FilePath, descriptor: Int32, earlier: Note?, earlierMark: String?) {
     self.path = path
     self.output = output
     self.descriptor = descriptor
     self.earlier = earlier
-    self.wasLeft = wasLeft
+    self.earlierMark = earlierMark
   }
 
   deinit { release(keepsFile: true) }
@@ -63,9 +63,9 @@ final class OutputLock: Sendable {
     return Array(name.bytes.dropFirst().dropLast(ending.count))
   }
 
-  /// Notes where the state lies, for the next run.
-  func note(_ note: Note?) throws {
-    var text = Array("\(getpid())\n".utf8)
+  /// Notes for the next run where the state lies, and which private files are this run's.
+  func note(_ note: Note?, mark: String) throws {
+    var text = Array("\(getpid())\n\(mark)\n".utf8)
     if let note { text += note.folder.bytes + [0x0a] + (note.isBeside ? Array("beside\n".utf8) : []) }
     guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw OhanaError.system(errno, "write", path) }
     let number = text.withUnsafeBytes { writeFully(descriptor, $0) }
