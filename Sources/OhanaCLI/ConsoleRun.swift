@@ -76,9 +76,9 @@ struct ConsoleRun: Sendable {
       _exit(state.phase == .published ? OhanaError.Category.io.rawValue : status)
     }
     if interruption.count > 1 { return end(isPatient: false) }
-    if !session.store.state.isLeaving { LargeFiles.leaveClosingToOthers() }
-    // A checkpoint may take its time. Behind the last record there is none to be taken.
     let state = session.store.state
+    if !state.isLeaving, state.phase < .committing { LargeFiles.leaveClosingToOthers() }
+    // A checkpoint may take its time. Behind the last record there is none to be taken.
     after(state.isLeaving && state.phase == .running ? 10_000 : 300) { end(isPatient: true) }
   }
 

@@ -3,16 +3,21 @@ internal import Ohana
 /// The system takes half a second to take a file of a gigabyte apart, and the process that closes it last waits for that, whatever it was
 /// told. Whoever has interrupted a run should not wait too.
 enum LargeFiles {
+  /// Files of fewer bytes together are not worth another process.
+  private static let leastBytes: Int64 = 256 << 20
+
   /// Lets another process be the last to close the large regular files that are open for writing. It does nothing but wait for the end of
-  /// this one, a few hundred milliseconds before its own. Where it cannot be started, this process closes them itself.
+  /// this one, a few hundred milliseconds before its own; that long their file system is in use. Where it cannot be started, this process
+  /// closes them itself. For a process that is about to end: what it has open is not for others any more.
   static func leaveClosingToOthers() {
+    let files = all()
     var end: [Int32] = [-1, -1]
-    guard pipe(&end) == 0 else { return }
-    // Open until this process ends; the other one must not have it.
-    _ = fcntl(end[1], F_SETFD, FD_CLOEXEC)
+    guard files.reduce(0, { $0 + $1.size }) >= leastBytes, pipe(&end) == 0 else { return }
+    // The pipe's other end is open until this process ends; the other one must not have it, nor anything else.
     defer { close(end[0]) }
+    for descriptor in descriptors() where descriptor > STDERR_FILENO { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     // A duplicate is passed on.
-    guard all().map({ dup($0) }).contains(where: { $0 >= 0 }) else { return }
+    guard files.map({ dup($0.descriptor) }).contains(where: { $0 >= 0 }) else { return }
     var actions = posix_spawn_file_actions_t()
     guard posix_spawn_file_actions_init(&actions) == 0 else { return }
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -25,13 +30,16 @@ enum LargeFiles {
     _ = posix_spawn(&process, "/bin/sh", &actions, nil, &words, &environment)
   }
 
-  private static func all() -> [Int32] {
-    guard let names = try? ("/dev/fd" as FilePath).folderNames() else { return [] }
-    return names.compactMap { Int32($0.description) }.filter { descriptor in
+  private static func all() -> [(descriptor: Int32, size: Int64)] {
+    descriptors().compactMap { descriptor in
       guard descriptor > STDERR_FILENO, fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY,
-        let status = fileStatus(descriptor)
-      else { return false }
-      return status.isRegular && status.st_size >= 32 << 20
+        let status = fileStatus(descriptor), status.isRegular, status.st_size >= 1 << 20
+      else { return nil }
+      return (descriptor, Int64(status.st_size))
     }
+  }
+
+  private static func descriptors() -> [Int32] {
+    ((try? ("/dev/fd" as FilePath).folderNames()) ?? []).compactMap { Int32($0.description) }
   }
 }

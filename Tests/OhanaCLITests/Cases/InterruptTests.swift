@@ -130,4 +130,25 @@ import Testing
     #expect(try workdir.run(["generate", "--rows", "10", "-o", "g.ndjson"]).status == 0)
     #expect(!workdir.names.contains { $0.contains("ohana-") }, "\(workdir.names)")
   }
+
+  @Test(
+    "generate that is ended while its chunks get their names publishes all of them or none, and says which", arguments: [SIGINT, SIGTERM])
+  func generateAtItsEnd(signal: Int32) throws {
+    let workdir = try Workdir()
+    for attempt in 0..<8 {
+      for number in 1...300 { try workdir.write("g/p-\(number).ndjson", "old\n") }
+      let script = """
+        set -m; $OHANA generate --rows 3000 --chunks 300 -o 'g/p-{n}.ndjson' --overwrite & run=$!
+        until ls -A g | grep -q '^.p-\(attempt % 2 == 0 ? 300 : 150).ndjson.ohana-' || ! kill -0 $run 2>/dev/null; do :; done
+        [ \(attempt) -lt 4 ] || until ! grep -q old g/p-1.ndjson || ! kill -0 $run 2>/dev/null; do :; done
+        kill -\(signal) $run 2>/dev/null; wait $run
+        """
+      let ended = try workdir.run([], shell: script)
+      #expect([0, 128 + signal].contains(ended.status), "\(ended.status) \(ended.err)")
+      var isOld = Set<Bool>()
+      for number in 1...300 { isOld.insert(try workdir.text("g/p-\(number).ndjson") == "old\n") }
+      #expect(isOld == [ended.status != 0])
+      #expect(try FileManager.default.contentsOfDirectory(atPath: workdir.path("g")).count == 300)
+    }
+  }
 }

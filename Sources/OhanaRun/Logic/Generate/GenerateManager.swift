@@ -10,7 +10,7 @@ public struct GenerateManager: Sendable {
   /// - Parameters:
   ///   - output: `{n}` in the name is the chunk's number; `-` and nil are standard output, for one chunk.
   ///   - truth: a CSV of record id and person id.
-  ///   - interrupted: called on SIGINT, SIGTERM or SIGHUP, when everything temporary is gone; ends the process.
+  ///   - interrupted: called on SIGINT, SIGTERM or SIGHUP before the first output appears, when everything temporary is gone; ends the process.
   /// - Throws: `usage` if there are more chunks than names, or an output exists without `--overwrite`; `locked` while another run writes one
   ///   of them; `io`.
   public func generate(
@@ -24,10 +24,15 @@ public struct GenerateManager: Sendable {
     }
     defer { clearUp() }
     LockManager().clearUp(locks)
+    // Whoever holds it decides how this ends: interrupted, which ends the process meanwhile, or otherwise, for good.
+    let isEnding = Locked(false)
     let observer = SignalObserver { change in
       guard let interruption = change as? InterruptActions.Interrupt else { return }
-      clearUp()
-      interrupted(interruption.signal)
+      isEnding.withLock { isEnding in
+        if isEnding { return }
+        clearUp()
+        interrupted(interruption.signal)
+      }
     }
     defer { withExtendedLifetime(observer) {} }
     for lock in locks where lock.earlier == nil { try lock.note(nil, mark: names.mark) }
@@ -60,8 +65,10 @@ public struct GenerateManager: Sendable {
         try generator.generateTruth { try file.write($0) }
         try file.finish()
       }
+      isEnding.value = true
       try OutputTarget.publish(files.map(\.target))
     } catch {
+      isEnding.value = true
       for file in files { file.discard() }
       throw error
     }

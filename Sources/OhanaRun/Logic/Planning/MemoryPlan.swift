@@ -5,7 +5,7 @@
 /// | the program itself | 12 MiB |
 /// | batches in flight | arena, field table and output text, about three times a batch's bytes each; with sorted runs in them, four times |
 /// | compressors in flight | a block of 1 MiB of text and as much of output each |
-/// | stages that hold keys or the whole input | the rest, breakers twice as much as keyed ones; of several, each has a claim on half of that, and the first to need more takes it of the other half; of large inputs only those with keys do |
+/// | stages that hold keys or the whole input | the rest, breakers twice as much as keyed ones; of several, each has a claim on half of that, and the first to need more takes it of the other half; of large inputs breakers leave that, and half of their claims, to those with keys |
 struct MemoryPlan: Sendable, Equatable {
   static let programBytes = 12 << 20
   static let blockBytes = 1 << 20

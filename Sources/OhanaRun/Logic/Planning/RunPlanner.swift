@@ -110,14 +110,21 @@ struct RunPlanner: Sendable {
     let layout = schema.layout
     StageBinder.assignPayloads(stages, schema: schema, sinkLayout: layout)
     if sink.place != .nowhere, let columns = options.columns { try Self.require(columns, of: sink, in: &schema) }
-    let reserve = MemoryReserve(bytes: stageBytes == nil ? memory.reserveBytes : 0)
-    // Of inputs that are larger as files than all that stages may hold, a breaker has to spill most in any case: what lies in reserve
-    // helps it little, but may be what keeps a set of keys from spilling.
+    // Of inputs that are larger as files than all that stages may hold, a breaker has to spill most in any case: memory helps it little, but may
+    // be what keeps a set of keys from spilling.
     let isLarge = probed.reduce(0) { $0 + ($1.size ?? 0) } > memory.stageBytes
-    let hasKeyed = stages.contains { $0.stage.memoryClass == .keyed }
+    let yields = isLarge && stages.contains { $0.stage.memoryClass == .keyed }
+    var reserveBytes = memory.reserveBytes
     for stage in stages {
-      stage.memory.bytes = stageBytes ?? memory.share(weight: stage.weight)
-      stage.memory.reserve = isLarge && hasKeyed && stage.stage.memoryClass == .breaker ? nil : reserve
+      stage.memory.bytes = memory.share(weight: stage.weight)
+      guard yields, stage.stage.memoryClass == .breaker else { continue }
+      stage.memory.bytes /= 2
+      reserveBytes += stage.memory.bytes
+    }
+    let reserve = MemoryReserve(bytes: stageBytes == nil ? reserveBytes : 0)
+    for stage in stages {
+      if let stageBytes { stage.memory.bytes = stageBytes }
+      stage.memory.reserve = yields && stage.stage.memoryClass == .breaker ? nil : reserve
     }
 
     // The reader.
