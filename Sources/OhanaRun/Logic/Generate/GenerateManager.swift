@@ -24,12 +24,10 @@ public struct GenerateManager: Sendable {
     }
     defer { clearUp() }
     LockManager().clearUp(locks)
-    // Whoever holds it decides how this ends: interrupted, which ends the process meanwhile, or otherwise, for good.
-    let isEnding = Locked(false)
+    let lastWord = LastWord()
     let observer = SignalObserver { change in
       guard let interruption = change as? InterruptActions.Interrupt else { return }
-      isEnding.withLock { isEnding in
-        if isEnding { return }
+      lastWord.interrupt {
         clearUp()
         interrupted(interruption.signal)
       }
@@ -65,10 +63,10 @@ public struct GenerateManager: Sendable {
         try generator.generateTruth { try file.write($0) }
         try file.finish()
       }
-      isEnding.value = true
+      lastWord.take()
       try OutputTarget.publish(files.map(\.target))
     } catch {
-      isEnding.value = true
+      lastWord.take()
       for file in files { file.discard() }
       throw error
     }
