@@ -31,10 +31,16 @@ public struct PendingRemoval: Sendable, Equatable, Codable {
 }
 
 /// Size and time of the last change: a file that has both has not been written to, whatever it is called and wherever it is mounted.
-struct FileContent: Sendable, Equatable, Codable {
+package struct FileContent: Sendable, Equatable, Codable {
   private let size: Int64
   private let seconds: Int64
   private let nanoseconds: Int64
+
+  /// nil if there is no such file.
+  package init?(of path: FilePath) {
+    guard let status = fileStatus(path) else { return nil }
+    self.init(status)
+  }
 
   init(_ status: stat) {
     size = Int64(status.st_size)

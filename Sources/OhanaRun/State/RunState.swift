@@ -126,6 +126,14 @@ public struct RunState: Sendable, Equatable, Codable {
     public var checkpoint: CheckpointMark?
     /// What is to appear; nil before all is complete.
     public var commit: Commit?
+    /// Report and trace of the part that was ended, from the root; a run that goes on with it may replace them.
+    var told: [ToldFile] = []
+  }
+
+  /// A file that tells of a run that was ended, as it was left.
+  struct ToldFile: Sendable, Equatable, Codable {
+    var path: FilePath
+    var content: FileContent?
   }
 
   /// All is complete; only names are to be changed.

@@ -280,6 +280,14 @@ import Testing
       if ended.status == 0 { continue }
       #expect(ended.status == 143 && ended.err.contains("--resume goes on"), "\(ended.err)")
       #expect(workdir.exists("r.json") && workdir.exists("t.json"))
+      // Somebody else's file is one, though.
+      for name in ["r.json", "t.json"] {
+        #expect(try workdir.run([], shell: "mv \(name) own && echo mine > \(name)").status == 0)
+        let refused = try workdir.run(["resume", "out.ndjson"])
+        #expect(refused.status == 2 && refused.err.contains("\(name): the output exists already"), "\(refused.err)")
+        #expect(try workdir.text(name) == "mine\n")
+        #expect(try workdir.run([], shell: "mv own \(name)").status == 0)
+      }
       let resumed = try workdir.run(["resume", "out.ndjson"])
       #expect(resumed.status == 0, "\(resumed.err)")
       #expect(try workdir.text("r.json").contains("\"exit\" : 0"))

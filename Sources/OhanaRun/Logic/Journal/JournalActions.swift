@@ -6,7 +6,7 @@ internal import OhanaFormats
 public enum JournalActions {
   /// All changes a journal may hold.
   static let kinds: [any DurableUpdater.Type] = [
-    Open.self, AddFolders.self, CheckpointActions.Taken.self, PublishActions.Committing.self,
+    Open.self, AddFolders.self, Tell.self, CheckpointActions.Taken.self, PublishActions.Committing.self,
   ]
 
   /// The run is known.
@@ -24,6 +24,20 @@ public enum JournalActions {
     static let isSynced = false
     let folders: [FilePath]
     func update(_ state: inout RunState) { state.kept?.folders += folders }
+  }
+
+  /// The run is ended for now, and this file tells of it.
+  struct Tell: DurableUpdater {
+    static let journalName = "told"
+    static let isSynced = false
+    let file: RunState.ToldFile
+    func update(_ state: inout RunState) { state.kept?.told.append(file) }
+
+    /// - Parameter path: of a file that is written.
+    init?(_ path: FilePath) {
+      guard let absolute = path.absolute else { return nil }
+      file = .init(path: absolute, content: .init(of: path))
+    }
   }
 
   /// What a journal says, as a state.

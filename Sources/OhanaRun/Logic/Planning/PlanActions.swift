@@ -163,10 +163,9 @@ extension RunState.Kept {
 }
 
 extension RunDesk {
-  /// The run that this one goes on with may have written this file when it was interrupted: it did not exist when that run began, or was to be
-  /// replaced.
+  /// The run that this one goes on with wrote this file when it was ended, and nobody has changed it since.
   func wasWrittenEarlier(_ path: FilePath) -> Bool {
-    guard let earlier, let path = path.absolute else { return false }
-    return earlier.outputs.contains(path)
+    guard let earlier, let absolute = path.absolute else { return false }
+    return earlier.told.contains(.init(path: absolute, content: .init(of: path)))
   }
 }

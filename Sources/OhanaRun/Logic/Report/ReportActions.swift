@@ -20,6 +20,7 @@ public enum ReportActions {
         let text = try ReportText.text(context.state, for: path)
         let overwrites = request.options.overwrite || desk.wasWrittenEarlier(path)
         try context.dependencies.reports.write(text, to: path, overwrites: overwrites, names: desk.names)
+        if context.state.hasLeft, let tell = JournalActions.Tell(path) { try await context.dispatch(tell) }
       } catch { try await context.dispatch(Fail(failure: .init(error))) }
     }
 

@@ -56,7 +56,10 @@ public final class RunSession: Sendable {
     try? await store.dispatch(RunActions.End(seconds: Double(dependencies.clock() - began) / 1e9))
     try? await store.perform(ReportActions.Write(request: request, desk: desk))
     // A run that was never planned has nothing to trace, and its places may be somebody else's.
-    do { if desk.isPlanned { try desk.trace.withLock { $0 }?.finish() } } catch {
+    do {
+      if desk.isPlanned { try desk.trace.withLock { $0 }?.finish() }
+      if store.state.hasLeft, let tell = request.options.trace.flatMap({ JournalActions.Tell($0) }) { try await store.dispatch(tell) }
+    } catch {
       try? await store.dispatch(ReportActions.Fail(failure: .init(error)))
     }
     if store.state.hasLeft { desk.keepsState = true }
