@@ -64,6 +64,14 @@ import Testing
     #expect(!workdir.exists("other.ndjson"))
   }
 
+  @Test("a report that cannot be written is told of, also where the run has failed already") func unwritableReport() throws {
+    let workdir = try workdir()
+    let good = try workdir.run([], shell: "ln -s /dev/full r.json; $OHANA run in.ndjson -o out.ndjson --report r.json")
+    #expect(good.status == 4 && good.err.contains("r.json"), "\(good.err)")
+    let bad = try workdir.run(["run", "in.ndjson", "-o", "other.ndjson", "--report", "r.json", "--min-records", "9999"])
+    #expect(bad.status == 8 && bad.err.contains("not written either: ") && bad.err.contains("r.json"), "\(bad.err)")
+  }
+
   @Test("the JSON report of a failed run has its inputs and stages, and one exit status") func failedReport() throws {
     let workdir = try workdir()
     try workdir.write("bad.ndjson", "{bad\n")

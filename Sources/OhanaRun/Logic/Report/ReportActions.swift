@@ -6,7 +6,10 @@ public enum ReportActions {
   /// The report could not be written.
   struct Fail: RunUpdater {
     let failure: RunState.Failure
-    func update(_ state: inout RunState) { state.failure = state.failure ?? failure }
+    func update(_ state: inout RunState) {
+      // What went wrong first is what went wrong; that nothing tells of it is worth a word.
+      if state.failure == nil { state.failure = failure } else { state.notes.append("not written either: \(failure.message)") }
+    }
   }
 
   /// Writes the report, if there is to be one; of a failed run too.
