@@ -22,7 +22,7 @@ public struct PendingRename: Sendable, Equatable, Codable {
   /// The file has neither appeared nor waits for that: somebody has taken it away, or put another in its place.
   public var isLost: Bool {
     if fileStatus(temporary, followsLinks: false) != nil { return false }
-    return fileStatus(final).map { FileContent($0) } != content
+    return FileContent(of: final) != content
   }
 
   /// Lets the file appear, if it has not yet. Can be done any number of times.

@@ -48,19 +48,22 @@ public final class TemporaryNames: Sendable {
       state.isClosed = true
       return state.folders
     }
-    for folder in folders { removeAll(in: folder) }
+    for folder in folders { remove(in: folder) { _, _ in false } }
   }
 
   /// Removes what earlier runs of this mark have left in a folder, but files that are `kept`, named from the root.
   public func removeEarlier(in folder: FilePath, but kept: Set<FilePath> = []) {
-    remove(in: folder) { name, path in
-      name.firstRange(of: Array((mark + "-" + salt).utf8)) == nil && name.firstRange(of: Array((mark + "-").utf8)) != nil
-        && !kept.contains(path)
-    }
+    let own = Array((mark + "-" + salt).utf8)
+    remove(in: folder) { name, path in name.firstRange(of: own) != nil || kept.contains(path) }
   }
 
-  private func removeAll(in folder: FilePath) {
-    remove(in: folder) { name, _ in name.firstRange(of: Array((mark + "-").utf8)) != nil }
+  /// Removes the files of this mark from a folder.
+  private func remove(in folder: FilePath, but isKept: (_ name: [UInt8], _ path: FilePath) -> Bool) {
+    let marked = Array((mark + "-").utf8)
+    for name in (try? folder.folderNames()) ?? [] where name.bytes.first == UInt8(ascii: ".") && name.bytes.firstRange(of: marked) != nil {
+      let path = folder.appending(name)
+      if !isKept(name.bytes, path) { path.unlinkFile() }
+    }
   }
 
   /// Whether a text that was read somewhere may be a mark.
@@ -73,11 +76,4 @@ public final class TemporaryNames: Sendable {
 
   /// Bytes of an output's name in that of its private file: names may hold 255 bytes on most file systems.
   static let longestName = 200
-
-  private func remove(in folder: FilePath, where isGone: (_ name: [UInt8], _ path: FilePath) -> Bool) {
-    for name in (try? folder.folderNames()) ?? [] where name.bytes.first == UInt8(ascii: ".") && name.bytes.count > 1 {
-      let path = folder.appending(name)
-      if isGone(name.bytes, path) { path.unlinkFile() }
-    }
-  }
 }

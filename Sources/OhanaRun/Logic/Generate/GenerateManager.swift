@@ -17,13 +17,14 @@ public struct GenerateManager: Sendable {
     _ options: GenerateOptions, to output: FilePath?, truth: FilePath?, run: RunOptions, interrupted: @escaping @Sendable (Int32) -> Void
   ) throws {
     let names = TemporaryNames.random()
-    let locks = try LockManager().acquire([output, truth].compactMap { $0 })
+    let manager = LockManager()
+    let locks = try manager.acquire([output, truth].compactMap { $0 })
     let clearUp: @Sendable () -> Void = {
       names.removeAll()
       for lock in locks { lock.release(keepsFile: lock.earlier != nil) }
     }
     defer { clearUp() }
-    LockManager().clearUp(locks)
+    manager.clearUp(locks)
     let lastWord = LastWord()
     let observer = SignalObserver { change in
       guard let interruption = change as? InterruptActions.Interrupt else { return }

@@ -106,13 +106,14 @@ public enum JournalActions {
 
     /// Lets what is complete appear: all of it, or nothing where something of it is lost.
     ///
-    /// - Returns: whether it is all there.
-    private func finish(_ commit: RunState.Commit) throws -> Bool {
-      if commit.renames.contains(where: \.isLost) { return false }
+    /// - Returns: what is lost.
+    private func finish(_ commit: RunState.Commit) throws -> [PendingRename] {
+      let lost = commit.renames.filter(\.isLost)
+      guard lost.isEmpty else { return lost }
       for rename in commit.renames { try rename.finish() }
       for removal in commit.removals { try removal.finish() }
       for folder in Set(commit.renames.map(\.final.parent)) { syncFolder(folder) }
-      return true
+      return []
     }
 
     /// Sees to the state that the last run left in `folder`.
@@ -121,8 +122,8 @@ public enum JournalActions {
       let read = journals.read(folder, kinds: kinds)
       let kept = fold(read?.changes ?? []).kept
       if let commit = kept?.commit {
-        let lost = commit.renames.filter(\.isLost)
-        guard lost.isEmpty, try finish(commit) else {
+        let lost = try finish(commit)
+        guard lost.isEmpty else {
           remove(kept, folder, context)
           if !request.options.resume { return nil }
           throw OhanaError(
