@@ -78,7 +78,8 @@ import Testing
 
   @Test("G-13: managers are structs that hold nothing that changes", arguments: managers)
   func managersHoldNothing(_ source: Source) {
-    #expect(source.mentions(#"struct \#(source.name): Sendable"#))
+    // What its interface refines is Sendable.
+    #expect(source.mentions(#"struct \#(source.name): (Sendable|\#(Self.interface(of: source)))\b"#))
     let members = source.code.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
     for member in members {
       let isStored = member.contains(" var ") && !member.contains("{")
@@ -99,6 +100,27 @@ import Testing
 
   @Test("G-15: there is one container") func thereIsOneContainer() {
     #expect(Self.sources.flatMap(\.types).filter { $0.hasSuffix("Dependencies") } == ["RunDependencies"])
+  }
+
+  /// `LockManaging` of the `LockManager`.
+  static func interface(of manager: Source) -> String { manager.name.dropLast("Manager".count) + "Managing" }
+
+  @Test("G-15: the container holds every manager by its interface, and each has a fake that a test runs on", arguments: managers)
+  func managersHaveFakes(_ manager: Source) throws {
+    // The generator is a command of its own, with no run around it.
+    if manager.path.hasPrefix("Logic/Generate/") { return }
+    let interface = Self.interface(of: manager)
+    #expect(manager.mentions(#"protocol \#(interface): Sendable"#), "\(manager.name) has no interface to make a fake of")
+    let container = try #require(Self.sources.first { $0.name == "RunDependencies" }).code
+    let held = try #require(
+      container.firstMatch(of: try Regex(#"var (\w+): any \#(interface) = \#(manager.name)\(\)"#)),
+      "\(manager.name) is not in the container")
+    let property = try #require(held.output[1].substring)
+    let folder = Self.root.appending(path: "Tests/OhanaRunTests")
+    let paths = FileManager.default.enumerator(atPath: folder.path)!.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
+    let tests = try paths.map { Source(path: $0, text: try String(contentsOf: folder.appending(path: $0), encoding: .utf8)) }
+    #expect(tests.contains { $0.mentions(#"\b(struct|class) Fake\#(manager.name): \#(interface)\b"#) }, "\(manager.name) has no fake")
+    #expect(tests.contains { $0.mentions(#"\.\#(property) = "#) }, "no test runs on another \(manager.name)")
   }
 
   @Test("G-21: signals, timers and pressure are seen by observers only") func onlyObserversLookOut() {

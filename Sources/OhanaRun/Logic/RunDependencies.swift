@@ -3,13 +3,13 @@ internal import OhanaEngine
 
 /// The one place where managers and observers are made. Tests make another.
 public struct RunDependencies: Sendable {
-  let inputs = InputManager()
-  let processors = ProcessorManager()
-  let reports = ReportManager()
-  let locks = LockManager()
-  let journals = JournalManager()
-  let checkpoints = CheckpointManager()
-  let manifests = ManifestManager()
+  var inputs: any InputManaging = InputManager()
+  var processors: any ProcessorManaging = ProcessorManager()
+  var reports: any ReportManaging = ReportManager()
+  var locks: any LockManaging = LockManager()
+  var journals: any JournalManaging = JournalManager()
+  var checkpoints: any CheckpointManaging = CheckpointManager()
+  var manifests: any ManifestManaging = ManifestManager()
   /// Time on a clock that is never set, in nanoseconds.
   let clock: @Sendable () -> UInt64
   /// Seconds between two checkpoints.

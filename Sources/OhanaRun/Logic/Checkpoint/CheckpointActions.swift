@@ -54,7 +54,7 @@ final class CountsPart: Checkpointable {
 
 extension PreparedRun {
   /// Takes up what an earlier run wrote down, and clears away what it made after that.
-  mutating func restore(_ earlier: RunState.Kept, _ checkpoints: CheckpointManager) throws {
+  mutating func restore(_ earlier: RunState.Kept, _ checkpoints: any CheckpointManaging) throws {
     guard let mark = earlier.checkpoint, let journal else { return }
     let part = CountsPart(nil)
     try checkpoints.read(parts(part), mark, in: journal.folder, spill: spill)
@@ -65,8 +65,8 @@ extension PreparedRun {
   }
 
   /// All that remembers something, in the order of the flow.
-  func parts(_ counts: CountsPart) -> [CheckpointManager.Part] {
-    var parts: [CheckpointManager.Part] = [("counts", counts)]
+  func parts(_ counts: CountsPart) -> [CheckpointManaging.Part] {
+    var parts: [CheckpointManaging.Part] = [("counts", counts)]
     if let evidence { parts.append(("inputs", evidence)) }
     if let source = plan.pipeline.source as? any Checkpointable { parts.append(("source", source)) }
     if let table { parts.append(("columns", table)) }

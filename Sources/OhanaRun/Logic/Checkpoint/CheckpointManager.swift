@@ -1,5 +1,17 @@
 internal import OhanaCore
 
+/// Writes and reads checkpoint files.
+protocol CheckpointManaging: Sendable {
+  typealias Part = (name: String, part: any Checkpointable)
+
+  /// Writes down what the parts remember. - Throws: `io`; nothing is left then.
+  func write(_ parts: [Part], number: Int, in folder: FilePath) throws -> (size: Int, checksum: UInt64, files: Set<Int>)
+  /// Hands each part what it wrote. - Throws: ``CheckpointReader/damaged``.
+  func read(_ parts: [Part], _ checkpoint: CheckpointMark, in folder: FilePath, spill: any SpillStore) throws
+  /// Removes all checkpoints but one.
+  func removeAll(but number: Int, in folder: FilePath)
+}
+
 /// Writes and reads checkpoint files. Holds nothing.
 ///
 /// ```
@@ -8,9 +20,7 @@ internal import OhanaCore
 /// "end"
 /// ```
 /// Names are texts as ``CheckpointWriter`` writes them. Size and XXH3 of the whole file stand in the journal.
-struct CheckpointManager: Sendable {
-  typealias Part = (name: String, part: any Checkpointable)
-
+struct CheckpointManager: CheckpointManaging {
   private static let magic = Array("OHANAC".utf8) + [1, 0]
   private static let end = "end"
 

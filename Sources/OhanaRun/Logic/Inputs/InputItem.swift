@@ -15,7 +15,7 @@ extension InputManager {
   /// - Parameter skipped: told of what is left out, where the request says so.
   /// - Throws: as ``InputResolver/resolve(_:filesFrom:skip:)``, and `auth` for a provider that may not read; where everything would be left
   ///   out, the first such error.
-  func items(of request: RunRequest, skipped: @escaping (OhanaError) -> Void = { _ in }) throws -> [InputItem] {
+  func items(of request: RunRequest, skipped: @escaping (OhanaError) -> Void) throws -> [InputItem] {
     var first: OhanaError?
     func skip(_ error: OhanaError, _ provider: Int) {
       first = first ?? error

@@ -1,14 +1,37 @@
 internal import OhanaCore
 internal import OhanaFormats
 
+/// Finds out what inputs are, and opens them.
+protocol InputManaging: Sendable {
+  /// What a request names, in order.
+  func items(of request: RunRequest, skipped: @escaping (OhanaError) -> Void) throws -> [InputItem]
+  /// Looks at the start of each input of a request.
+  func probe(_ items: [InputItem], of request: RunRequest) throws -> [ProbedInput]
+  /// Looks at the start of one.
+  func probe(_ path: FilePath, given stream: (any ByteStream)?, options: RunOptions) throws -> ProbedInput
+  /// Opens an input's text.
+  func openText(_ path: FilePath, given stream: (any ByteStream)?, options: RunOptions) throws -> (stream: any ByteStream, size: Int?)
+  /// The same input for two passes, one after the other.
+  func spooling(_ input: ProbedInput, to spill: any SpillStore) throws -> ProbedInput
+  /// Looks for the widest record of each CSV input.
+  func widen(_ inputs: [ProbedInput], options: RunOptions, spill: any SpillStore) throws -> [ProbedInput]
+}
+
+extension InputManaging {
+  func items(of request: RunRequest) throws -> [InputItem] { try items(of: request) { _ in } }
+  func probe(_ path: FilePath, options: RunOptions) throws -> ProbedInput { try probe(path, given: nil, options: options) }
+  func openText(_ path: FilePath, options: RunOptions) throws -> (stream: any ByteStream, size: Int?) {
+    try openText(path, given: nil, options: options)
+  }
+}
+
 /// Finds out what inputs are, and opens them. Holds nothing.
-struct InputManager: Sendable {
+struct InputManager: InputManaging {
   /// Bytes looked at to tell the format.
   static let headBytes = 64 << 10
 
   /// Opens an input's text: decompressed, converted to UTF-8, faults turned into ends.
-  func openText(_ path: FilePath, given stream: (any ByteStream)? = nil, options: RunOptions) throws -> (stream: any ByteStream, size: Int?)
-  {
+  func openText(_ path: FilePath, given stream: (any ByteStream)?, options: RunOptions) throws -> (stream: any ByteStream, size: Int?) {
     let opened = stream == nil ? try openByteStream(path, codec: options.useZlib ? .zlib : .fast) : nil
     let recording = FaultRecordingStream(stream ?? opened!.stream, forgivesIO: options.onProviderError == .skip)
     let (head, text) = try PrefixedByteStream.peek(recording, count: 4)
@@ -85,7 +108,7 @@ struct InputManager: Sendable {
     }
   }
 
-  func probe(_ path: FilePath, given stream: (any ByteStream)? = nil, options: RunOptions) throws -> ProbedInput {
+  func probe(_ path: FilePath, given stream: (any ByteStream)?, options: RunOptions) throws -> ProbedInput {
     let (text, size) = try openText(path, given: stream, options: options)
     let rejects = (text as? RejectsStream)?.kind
     let (head, stream) = try PrefixedByteStream.peek(text, count: Self.headBytes)

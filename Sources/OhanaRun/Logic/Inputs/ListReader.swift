@@ -4,7 +4,7 @@ internal import OhanaFormats
 /// Reads a second input whole, beside the stream: a suppression list. Not for large results: `body` sees one batch at a time and nothing
 /// is kept.
 struct ListReader: Sendable {
-  let inputs: InputManager
+  let inputs: any InputManaging
   let options: RunOptions
 
   /// - Parameters:

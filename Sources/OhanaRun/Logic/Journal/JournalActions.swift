@@ -99,7 +99,7 @@ public enum JournalActions {
       context.dependencies.journals.remove(folder)
     }
 
-    private func removeAtEnd(_ folder: FilePath, _ journals: JournalManager) {
+    private func removeAtEnd(_ folder: FilePath, _ journals: any JournalManaging) {
       let remove: @Sendable () -> Void = { [desk] in if !desk.keepsState { journals.remove(folder) } }
       desk.onClose(remove, abandoning: remove)
     }

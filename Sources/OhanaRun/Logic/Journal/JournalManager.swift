@@ -1,7 +1,23 @@
 internal import OhanaCore
 
+/// Makes, reads and removes state folders.
+protocol JournalManaging: Sendable {
+  /// A name for a state folder that nobody has.
+  func newFolder(in folder: FilePath, for output: FilePath) -> FilePath?
+  /// Makes a state folder; nil where that is not to be.
+  func create(_ folder: FilePath) -> Journal?
+  /// Opens the journal of an earlier run to go on with it. - Throws: `io`.
+  func reopen(_ folder: FilePath, behind length: Int) throws -> Journal
+  /// The changes of a journal, and how long it is without a torn end; nil where there is none.
+  func read(_ folder: FilePath, kinds: [any DurableUpdater.Type]) -> (changes: [any DurableUpdater], length: Int)?
+  /// Whether there is a checkpoint in a state folder.
+  func holdsCheckpoint(_ folder: FilePath) -> Bool
+  /// Removes a state folder and all in it.
+  func remove(_ folder: FilePath)
+}
+
 /// Makes, reads and removes state folders. Holds nothing.
-struct JournalManager: Sendable {
+struct JournalManager: JournalManaging {
   /// A name for the state folder of a run that nobody has; nil if there is no such folder for temporary files.
   func newFolder(in folder: FilePath, for output: FilePath) -> FilePath? {
     guard let folder = folder.appending("x").absolute?.parent else { return nil }

@@ -1,8 +1,20 @@
 internal import OhanaCore
 internal import OhanaFormats
 
+/// Sees to it that each output is written by one run at a time.
+protocol LockManaging: Sendable {
+  /// Takes the locks of outputs, all or none. - Throws: `locked`.
+  func acquire(_ outputs: [FilePath]) throws -> [OutputLock]
+  /// Where the last run to this output left its state; nil if it left none.
+  func stateFolder(of output: FilePath) throws -> FilePath?
+  /// Takes away what a dead run's lock says of its state folder.
+  func forget(_ folder: FilePath, at output: FilePath)
+  /// Takes away the private files of outputs whose last runs were killed.
+  func clearUp(_ locks: [OutputLock])
+}
+
 /// Sees to it that each output is written by one run at a time. Holds nothing.
-struct LockManager: Sendable {
+struct LockManager: LockManaging {
   /// Takes the locks of outputs, those of dead runs too: in the order of their names, so that of two runs that name the same ones in
   /// different orders the first gets them all, and nobody waits for anybody.
   ///

@@ -1,8 +1,24 @@
 internal import OhanaCore
 internal import OhanaFormats
 
+/// Makes manifests, and holds published sets against them.
+protocol ManifestManaging: Sendable {
+  /// Reads a complete file that waits for its name.
+  func describe(_ file: FinishedFile, beside folder: FilePath) throws -> Manifest.File
+  /// The pattern of a set of chunks; nil for other outputs.
+  func chunks(_ sink: SinkPlan, beside folder: FilePath) -> FilePath?
+  /// Writes a manifest, complete but for its name.
+  func write(_ manifest: Manifest, to target: OutputTarget) throws
+  /// - Throws: `io`, or `badInput` for what is no manifest.
+  func read(_ path: FilePath) throws -> Manifest
+  /// Files with names of the set's chunks that are none of it.
+  func surplus(_ manifest: Manifest, beside folder: FilePath) -> [FilePath]
+  /// What is wrong with a file of a set; nil if nothing is.
+  func fault(_ file: Manifest.File, beside folder: FilePath) throws -> String?
+}
+
 /// Makes manifests, and holds published sets against them. Holds nothing.
-struct ManifestManager: Sendable {
+struct ManifestManager: ManifestManaging {
   /// Reads a complete file that waits for its name.
   ///
   /// - Parameter folder: the manifest's own; files in it are named without it.

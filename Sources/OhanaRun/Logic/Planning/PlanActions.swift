@@ -80,7 +80,7 @@ public enum PlanActions {
         announce: items.announcer(request.onInput), stageBytes: dependencies.stageBytes)
     }
 
-    private func probe(_ items: [InputItem], _ inputs: InputManager, _ spill: FileSpillStore) throws -> [ProbedInput] {
+    private func probe(_ items: [InputItem], _ inputs: any InputManaging, _ spill: FileSpillStore) throws -> [ProbedInput] {
       var probed = try inputs.probe(items, of: request)
       if request.options.resume {
         // Looked at where it is told only: it takes opening each once more.
@@ -93,7 +93,7 @@ public enum PlanActions {
 
     /// Plans, behind a pass for the columns alone where the output needs them first. That one ends where a stage stops reading.
     private func columnsFirst(
-      _ draft: RunDraft, _ planner: RunPlanner, _ inputs: InputManager, _ spill: FileSpillStore, _ context: RunContext
+      _ draft: RunDraft, _ planner: RunPlanner, _ inputs: any InputManaging, _ spill: FileSpillStore, _ context: RunContext
     ) async throws -> (RunPlan, CSVColumnTable?) {
       guard draft.sink.needsColumnsFirst(draft.probed, draft.request) else { return (try planner.plan(draft), nil) }
       var draft = draft

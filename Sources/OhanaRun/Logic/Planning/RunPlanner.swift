@@ -47,7 +47,7 @@ struct RunDraft: Sendable {
 
 /// Turns a request into a plan. Holds nothing; what it opens belongs to the plan.
 struct RunPlanner: Sendable {
-  let inputs: InputManager
+  let inputs: any InputManaging
   let scheduler: WorkScheduler
   let spill: any SpillStore
   /// Told of what happens to inputs, by their index.
