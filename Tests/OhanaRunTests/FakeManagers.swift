@@ -13,11 +13,15 @@ struct FakeInputManager: InputManaging {
 
   init(_ texts: [FilePath: String]) { self.texts = texts }
 
-  func items(of request: RunRequest, skipped: @escaping (OhanaError) -> Void) throws -> [InputItem] {
-    try request.inputs.map { path in
-      guard let text = texts[path] else { throw OhanaError.system(ENOENT, "open", path) }
-      return InputItem(path: path, stream: TextStream(text))
-    }
+  func list(_ request: RunRequest, leavingOut leavesOut: (OhanaError) -> Bool) throws -> InputListing {
+    InputListing(files: request.inputs)
+  }
+  func open(_ listing: InputListing, of request: RunRequest, leavingOut leavesOut: (OhanaError) -> Bool) throws -> FoundInputs {
+    FoundInputs(
+      items: try listing.files.map { path in
+        guard let text = texts[path] else { throw OhanaError.system(ENOENT, "open", path) }
+        return InputItem(path: path, stream: TextStream(text))
+      })
   }
   func probe(_ items: [InputItem], of request: RunRequest) throws -> [ProbedInput] { try real.probe(items, of: request) }
   func probe(_ path: FilePath, given stream: (any ByteStream)?, options: RunOptions) throws -> ProbedInput {

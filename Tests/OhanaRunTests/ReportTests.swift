@@ -46,18 +46,22 @@ import Testing
       .init(name: "bad.ndjson", records: 2, bytes: 812, role: "rejects"),
     ]
     state.notes = ["in/c.ndjson: the file is empty"]
+    let leftOut = OhanaError(.io, "auth", at: .init("in/e.ndjson"), "cannot open: permission denied")
+    InputActions.Found(names: [FilePath(first.name), FilePath(second.name)], leftOut: [leftOut]).update(&state)
     RunActions.Begin(plan: ["inputs    2 files of ndjson, 60.0 MiB", "threads   2"], bytesTotal: 62_914_560).update(&state)
     RunActions.Finish(books: books, notes: []).update(&state)
-    PublishActions.Published(commit: .init(renames: [], books: books, notes: state.notes)).update(&state)
+    PublishActions.Published(commit: .init(renames: [], books: books, notes: state.notes, inputs: state.inputs)).update(&state)
     return state
   }()
 
   static let failed: RunState = {
     var state = RunState()
     let error = OhanaError(.badInput, "bad-json", at: .init("in.ndjson", line: 3, byte: 17), "a key has to be a string", fix: "mend it")
+    InputActions.Found(names: ["in.ndjson", "next.ndjson"]).update(&state)
     RunActions.Begin(plan: [], bytesTotal: nil).update(&state)
+    InputActions.Advance(steps: [.init(input: 0, status: .processing)]).update(&state)
     RunActions.CountFailed(books: partial).update(&state)
-    RunActions.Fail(failure: .init(error)).update(&state)
+    RunActions.Fail(error).update(&state)
     return state
   }()
 
@@ -75,7 +79,9 @@ import Testing
 
   static let interrupted: RunState = {
     var state = RunState()
+    InputActions.Found(names: ["in.ndjson", "next.ndjson"]).update(&state)
     RunActions.Begin(plan: [], bytesTotal: nil).update(&state)
+    InputActions.Advance(steps: [.init(input: 0, status: .processing)]).update(&state)
     InterruptActions.Interrupt(signal: 15).update(&state)
     RunActions.CountFailed(books: partial).update(&state)
     RunActions.Fail(failure: .init(RunContext.interrupted)).update(&state)

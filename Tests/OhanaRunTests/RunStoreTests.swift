@@ -209,6 +209,7 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
     var stage = RunBooks.Stage(text: "dedupe --by a")
     (stage.dropReason, stage.clusters) = ("duplicate", ClusterSizes())
     (state.books.inputs, state.books.stages) = ([input], [stage])
+    InputActions.Found(names: ["a"]).update(&state)
     state.books.outputs = [.init(name: "o", records: 1, bytes: 2, role: "main")]
     state.books.queues = [.init(before: ["reading"], mean: 0.5, most: 1)]
     state.plan = ["inputs"]

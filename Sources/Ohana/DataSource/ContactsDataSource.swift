@@ -82,7 +82,8 @@ public final class ContactsDataSource: Sendable {
     public let error: OhanaError
   }
 
-  /// Asks for access to a provider that is undecided; see ``AccessRetry``. Called once a load and provider, before any record is read.
+  /// Asks for access to a provider that is undecided, under ``RunOptions/onAuth`` `ask` to one that is denied too; see ``AccessRetry``. Called
+  /// once a load and provider, before any record is read.
   public typealias Authorise = @Sendable (_ provider: any DataProvider, _ retry: AccessRetry) -> Void
 
   /// In the order they are read.
@@ -227,7 +228,7 @@ public final class ContactsDataSource: Sendable {
       return (state.run, state.options)
     }
     do {
-      try await checkAccess(number, skips: options.onProviderError == .skip)
+      try await checkAccess(number, options)
     } catch let error as OhanaError {
       throw fail(error, number, isCancelled: Task.isCancelled)
     }
@@ -242,7 +243,8 @@ public final class ContactsDataSource: Sendable {
       session.cancel(signal: SIGTERM)
     }
     // What providers that were left out would have given is missing, of which signals and the books tell.
-    let isPutUpWith = options.onProviderError == .skip && end.phase == .published && end.failure?.category == .io
+    let isSkipping = options.onProviderError == .skip || options.onAuth == .skip && end.failure?.code == "auth"
+    let isPutUpWith = isSkipping && end.phase == .published && end.failure?.category == .io
     if let failure = end.failure, !isPutUpWith {
       throw fail(
         OhanaError(failure.category, failure.code, failure.message), number,
@@ -273,12 +275,12 @@ public final class ContactsDataSource: Sendable {
 
   // MARK: Access
 
-  private func checkAccess(_ number: Int, skips: Bool) async throws {
+  private func checkAccess(_ number: Int, _ options: RunOptions) async throws {
     for (index, provider) in dataProviders.enumerated() {
       var access = provider.access
       var fix = "grant access to it"
-      if access == .undecided, let authorise {
-        let isGranted = await withCheckedContinuation { authorise(provider, AccessRetry($0)) }
+      if access == .undecided || access == .denied && options.onAuth == .ask, let authorise {
+        let isGranted = await AccessRetry.answer { authorise(provider, $0) }
         access = isGranted ? provider.access : .denied
         if !isGranted { fix = "access was refused" }
       }
@@ -287,7 +289,7 @@ public final class ContactsDataSource: Sendable {
         .io, "auth", at: .init(FilePath(provider.identifier)), "the provider may not read",
         fix: access == .undecided ? "ask for access with authorise" : fix)
       if update(number, { $0.providers[index] = .failed }) { onProviderFailed.fire(.init(provider: provider, error: error)) }
-      if !skips { throw error }
+      if !options.leavesOut(error) { throw error }
     }
   }
 

@@ -45,8 +45,8 @@ public enum ProviderStatus: String, Sendable, Codable {
   case processing
   /// All of it was read, or as much as was wanted.
   case loaded
-  /// It ended with an error.
-  case failed
+  /// It ended with an error; in reports `error`.
+  case failed = "error"
   /// It was told to end.
   case cancelled
 }

@@ -20,26 +20,26 @@ public struct InputResolver {
   ///   - arguments: as typed.
   ///   - filesFrom: a file (`-` is standard input) that names further files or folders, one a line, or each ended by a NUL if there is
   ///     one. Names in it are no patterns.
-  ///   - skip: told of what cannot be read, which is left out then; nil: it is thrown.
+  /// - Returns: at least one file.
+  /// - Throws: as ``list(_:filesFrom:leavingOut:)`` and ``readable(_:leavingOut:)``.
+  public static func resolve(_ arguments: [FilePath], filesFrom list: FilePath? = nil) throws -> [FilePath] {
+    try readable(Self.list(arguments, filesFrom: list))
+  }
+
+  /// Finds the files, and does not ask whether they may be read.
+  ///
+  /// - Parameter leavingOut: says whether what cannot be found is left out; otherwise it is thrown.
   /// - Returns: at least one file, unless some were left out.
-  /// - Throws: `usage`/`no-input` without any input; `io`: `not-found` and `auth` naming the file, `no-files` for a folder, pattern or
-  ///   list that yields none.
-  public static func resolve(
-    _ arguments: [FilePath], filesFrom list: FilePath? = nil, skip: ((OhanaError) -> Void)? = nil
+  /// - Throws: `usage`/`no-input` without any input; `io`: `not-found` naming the file, `auth` for a folder that cannot be looked into, `no-files`
+  ///   for a folder, pattern or list that yields none.
+  package static func list(
+    _ arguments: [FilePath], filesFrom list: FilePath? = nil, leavingOut: (OhanaError) -> Bool = { _ in false }
   ) throws -> [FilePath] {
     guard !arguments.isEmpty || list != nil else {
       throw OhanaError(.usage, "no-input", "no input is named", fix: "name files, folders or patterns, or - for standard input")
     }
-    func attempt(_ body: () throws(OhanaError) -> Void) throws(OhanaError) -> Bool {
-      do throws(OhanaError) { try body() } catch {
-        guard let skip, error.category == .io else { throw error }
-        skip(error)
-        return false
-      }
-      return true
-    }
     var resolver = InputResolver()
-    for argument in arguments { _ = try attempt { () throws(OhanaError) in try resolver.add(argument, mayBePattern: true) } }
+    for argument in arguments { _ = try attempt(leavingOut) { () throws(OhanaError) in try resolver.add(argument, mayBePattern: true) } }
     if let list {
       guard list != "-" || !resolver.seen.contains("-") else {
         throw OhanaError(
@@ -47,9 +47,25 @@ public struct InputResolver {
       }
       let names = try Self.names(in: list)
       guard !names.isEmpty else { throw noFiles(list, "the list names no file") }
-      for name in names { _ = try attempt { () throws(OhanaError) in try resolver.add(name, mayBePattern: false) } }
+      for name in names { _ = try attempt(leavingOut) { () throws(OhanaError) in try resolver.add(name, mayBePattern: false) } }
     }
-    return try resolver.files.filter { file in try attempt { () throws(OhanaError) in try checkAccess(file) } }
+    return resolver.files
+  }
+
+  /// Those of the files that may be read.
+  ///
+  /// - Parameter leavingOut: says whether what may not be read is left out; otherwise it is thrown.
+  /// - Throws: `io`: `auth`, `not-found` and what else may be wrong with one, naming it.
+  package static func readable(_ files: [FilePath], leavingOut: (OhanaError) -> Bool = { _ in false }) throws -> [FilePath] {
+    try files.filter { file in try attempt(leavingOut) { () throws(OhanaError) in try checkAccess(file) } }
+  }
+
+  private static func attempt(_ leavingOut: (OhanaError) -> Bool, _ body: () throws(OhanaError) -> Void) throws(OhanaError) -> Bool {
+    do throws(OhanaError) { try body() } catch {
+      guard leavingOut(error) else { throw error }
+      return false
+    }
+    return true
   }
 
   /// Bytes of all inputs as they lie on disk, for progress; nil if any of them is no regular file.

@@ -7,6 +7,7 @@ public final class InputSource: BatchSource, Checkpointable, @unchecked Sendable
 
   private let count: Int
   private let open: Opener
+  private let onEnd: @Sendable (Int) -> Void
   private var index = 0
   private var current: (framer: any RecordFramer, stream: any ByteStream)?
   /// Bytes taken from the inputs before the current one.
@@ -15,9 +16,11 @@ public final class InputSource: BatchSource, Checkpointable, @unchecked Sendable
   /// - Parameters:
   ///   - count: number of inputs.
   ///   - open: called for 0, 1, 2 … when the input before is done.
-  public init(count: Int, open: @escaping Opener) {
+  ///   - onEnd: called when all of an input has been read without a fault; of a run that is gone on with, for those before at once.
+  public init(count: Int, open: @escaping Opener, onEnd: @escaping @Sendable (_ index: Int) -> Void = { _ in }) {
     self.count = count
     self.open = open
+    self.onEnd = onEnd
   }
 
   /// Which input is next, or being read, and how many compressed bytes of it are.
@@ -40,6 +43,7 @@ public final class InputSource: BatchSource, Checkpointable, @unchecked Sendable
   public func restore(from reader: CheckpointReader) throws {
     index = try reader.count(count)
     bytesBefore = try reader.count()
+    for done in 0..<index { onEnd(done) }
     guard try reader.bool(), index < count else { return }
     let input = try open(index)
     try input.stream.restore(from: reader)
@@ -69,6 +73,7 @@ public final class InputSource: BatchSource, Checkpointable, @unchecked Sendable
         batch.fault = fault
         return true
       }
+      onEnd(index - 1)
     }
     return false
   }

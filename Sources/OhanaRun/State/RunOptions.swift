@@ -18,6 +18,15 @@ public struct RunOptions: Sendable {
     /// The run goes on without the rest of it.
     case skip
   }
+  /// What becomes of an input or provider that may not be read.
+  public enum AuthPolicy: String, Sendable, CaseIterable {
+    /// Somebody is asked (``RunRequest/authorise``), and it is tried once more on consent; a refusal is an error of the provider.
+    case ask
+    /// It ends the run before anything is read.
+    case fail
+    /// The run goes on without it.
+    case skip
+  }
   /// When a progress line is shown; `auto` is on a terminal only.
   public enum ProgressPolicy: String, Sendable, CaseIterable { case auto, always, never }
   /// How messages to people and programs are written.
@@ -70,6 +79,8 @@ public struct RunOptions: Sendable {
   public var onBadChunk = BadChunkPolicy.fail
   /// An input or provider that cannot be read.
   public var onProviderError = ProviderErrorPolicy.fail
+  /// An input or provider that may not be read; nil: what ``onProviderError`` says.
+  public var onAuth: AuthPolicy?
   /// Fields that may be in no record at all.
   public var optional = RecordSchema.OptionalFields.names([])
   /// The field `image` is read where something needs it; otherwise it is left out, as if no record had one.
@@ -154,6 +165,9 @@ public struct RunRequest: Sendable {
   /// Told of each input as it is opened, when its last record has been read, and of what could not be read, in order and some times a second at
   /// most, however many records that is. Called by a piece of work: to be quick.
   public var onInput: (@Sendable (InputEvent) -> Void)?
+  /// Asks, under ``RunOptions/onAuth`` `ask`, about an input that may not be read: the error names it. Called once for each, before anything is
+  /// read; nil: nobody can be asked, and so it is refused.
+  public var authorise: (@Sendable (OhanaError, AccessRetry) -> Void)?
   /// Told of temporary files: how many bytes have gone there so far, some times a second at most. Called by a piece of work: to be quick.
   public var onSpill: (@Sendable (Int) -> Void)?
   /// nil: standard output.

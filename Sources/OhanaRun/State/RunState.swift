@@ -146,6 +146,8 @@ public struct RunState: Sendable, Equatable, Codable {
     public var books: RunBooks
     /// As they are when everything is complete.
     public var notes: [String]
+    /// As they are when everything is complete.
+    public var inputs: [InputState] = []
     public var fault: Failure?
   }
 
@@ -153,6 +155,8 @@ public struct RunState: Sendable, Equatable, Codable {
   public var phase = Phase.planning
   /// Numbers for the progress line.
   public var progress = Progress()
+  /// In the order of reading, and then those left out since they cannot be read. Empty until they are known.
+  public var inputs: [InputState] = []
   /// Complete when the last record has passed; of a run that has failed before, how far records had come.
   public var books = RunBooks()
   /// Lines of the plan, for people.

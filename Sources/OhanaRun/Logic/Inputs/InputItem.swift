@@ -1,4 +1,4 @@
-internal import OhanaCore
+package import OhanaCore
 internal import OhanaFormats
 
 /// An input before it is looked at: a file, or what a provider gives.
@@ -9,52 +9,96 @@ struct InputItem: Sendable {
   var provider = 0
 }
 
+/// What cannot be read, and the run goes on without it.
+struct LeftOutInput: Sendable {
+  var error: OhanaError
+  /// Index of the provider.
+  var provider = 0
+}
+
+/// What a request names, before anything is asked whether it may be read.
+struct InputListing: Sendable {
+  var files: [FilePath] = []
+  var leftOut: [LeftOutInput] = []
+
+  /// Files, then providers by their identifiers.
+  func names(of request: RunRequest) -> [FilePath] { files + request.providers.map { FilePath($0.identifier) } }
+}
+
+/// What is going to be read.
+struct FoundInputs: Sendable {
+  var items: [InputItem] = []
+  var leftOut: [LeftOutInput] = []
+
+  /// Tells whoever listens what was left out.
+  func tell(_ request: RunRequest) {
+    for input in leftOut {
+      let name = FilePath(request.providers.isEmpty ? "" : request.providers[input.provider].identifier)
+      request.onInput?(InputEvent(kind: .failed(input.error), provider: input.provider, name: name, isLast: false))
+    }
+  }
+}
+
 extension InputManager {
-  /// What a request names, in order.
+  /// Files that a request names, in order. Where they may not be read, ``open(_:of:leavingOut:)`` says so.
   ///
-  /// - Parameter skipped: told of what is left out, where the request says so.
-  /// - Throws: as ``InputResolver/resolve(_:filesFrom:skip:)``, and `auth` for a provider that may not read; where everything would be left
-  ///   out, the first such error.
-  func items(of request: RunRequest, skipped: @escaping (OhanaError) -> Void) throws -> [InputItem] {
-    var first: OhanaError?
-    func skip(_ error: OhanaError, _ provider: Int) {
-      first = first ?? error
-      skipped(error)
-      let name = FilePath(request.providers.isEmpty ? "" : request.providers[provider].identifier)
-      request.onInput?(InputEvent(kind: .failed(error), provider: provider, name: name, isLast: false))
+  /// - Parameter leavesOut: whether the run goes on without an input that fails so.
+  /// - Throws: as ``InputResolver/list(_:filesFrom:leavingOut:)``.
+  func list(_ request: RunRequest, leavingOut leavesOut: (OhanaError) -> Bool) throws -> InputListing {
+    var listing = InputListing()
+    if let files = request.files {
+      listing.files = files
+    } else if request.providers.isEmpty || !request.inputs.isEmpty || request.filesFrom != nil {
+      listing.files = try InputResolver.list(request.inputs, filesFrom: request.filesFrom) { error in
+        guard leavesOut(error) else { return false }
+        listing.leftOut.append(.init(error: error))
+        return true
+      }
     }
-    let skips = request.options.onProviderError == .skip
-    var items: [InputItem] = []
-    if request.providers.isEmpty || !request.inputs.isEmpty || request.filesFrom != nil {
-      let skipFile = skips ? { (error: OhanaError) in skip(error, 0) } : nil
-      let files = try request.files ?? InputResolver.resolve(request.inputs, filesFrom: request.filesFrom, skip: skipFile)
-      items = files.map { InputItem(path: $0) }
-    }
-    if !skips { for provider in request.providers { try Self.checkAccess(provider) } }
-    for (index, provider) in request.providers.enumerated() {
-      do {
-        try Self.checkAccess(provider)
-        items += try Self.items(of: provider, index, skip: skips ? { skip($0, index) } : nil)
-      } catch let error as OhanaError where skips && error.category == .io { skip(error, index) }
-    }
-    if items.isEmpty, let first { throw first }
-    return items
+    return listing
   }
 
-  private static func checkAccess(_ provider: any DataProvider) throws {
+  /// All that is read, in order; providers are opened when all have been asked for their access.
+  ///
+  /// - Parameter leavesOut: whether the run goes on without an input that fails so.
+  /// - Throws: `auth` for what may not be read, and what providers throw; where everything would be left out, the first such error.
+  func open(
+    _ listing: InputListing, of request: RunRequest, leavingOut leavesOut: (OhanaError) -> Bool
+  ) throws -> FoundInputs {
+    var found = FoundInputs(leftOut: listing.leftOut)
+    func leave(_ error: OhanaError, _ provider: Int) -> Bool {
+      guard leavesOut(error) else { return false }
+      found.leftOut.append(.init(error: error, provider: provider))
+      return true
+    }
+    let files = try request.files ?? InputResolver.readable(listing.files) { leave($0, 0) }
+    found.items = files.map { InputItem(path: $0) }
+    var open: [Int] = []
+    for (index, provider) in request.providers.enumerated() {
+      if let error = Self.accessFault(provider) { if leave(error, index) { continue } else { throw error } }
+      open.append(index)
+    }
+    for index in open {
+      do {
+        found.items += try Self.items(of: request.providers[index], index) { leave($0, index) }
+      } catch let error as OhanaError where leave(error, index) {}
+    }
+    if found.items.isEmpty, let first = found.leftOut.first { throw first.error }
+    return found
+  }
+
+  private static func accessFault(_ provider: any DataProvider) -> OhanaError? {
     let access = provider.access
-    guard access != .granted else { return }
-    throw OhanaError(
+    guard access != .granted else { return nil }
+    return OhanaError(
       .io, "auth", at: .init(FilePath(provider.identifier)), "the provider may not read",
       fix: access == .denied ? "grant access to it" : "ask for access first")
   }
 
-  private static func items(of provider: any DataProvider, _ index: Int, skip: ((OhanaError) -> Void)?) throws -> [InputItem] {
+  private static func items(of provider: any DataProvider, _ index: Int, leaving: (OhanaError) -> Bool) throws -> [InputItem] {
     let name = FilePath(provider.identifier)
     switch try named(name, { try provider.open() }) {
-    case .files(let paths):
-      let files = skip == nil ? paths : try InputResolver.resolve(paths, skip: skip)
-      return files.map { InputItem(path: $0, provider: index) }
+    case .files(let paths): return try InputResolver.readable(paths, leavingOut: leaving).map { InputItem(path: $0, provider: index) }
     case .stream(let stream): return [InputItem(path: name, stream: NamedStream(stream, name: name), provider: index)]
     }
   }
@@ -63,6 +107,17 @@ extension InputManager {
   fileprivate static func named<Value>(_ name: FilePath, _ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as OhanaError { throw error } catch {
       throw OhanaError(.io, "provider-failed", at: .init(name), "the provider failed: \(error)")
+    }
+  }
+}
+
+extension RunOptions {
+  /// The run goes on without an input that fails so.
+  package func leavesOut(_ error: OhanaError) -> Bool {
+    switch onAuth {
+    case .fail? where error.code == "auth": false
+    case .skip? where error.code == "auth": true
+    default: error.category == .io && onProviderError == .skip
     }
   }
 }

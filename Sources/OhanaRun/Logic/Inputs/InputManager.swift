@@ -3,8 +3,10 @@ internal import OhanaFormats
 
 /// Finds out what inputs are, and opens them.
 protocol InputManaging: Sendable {
-  /// What a request names, in order.
-  func items(of request: RunRequest, skipped: @escaping (OhanaError) -> Void) throws -> [InputItem]
+  /// Files that a request names, in order.
+  func list(_ request: RunRequest, leavingOut leavesOut: (OhanaError) -> Bool) throws -> InputListing
+  /// All that is read, in order.
+  func open(_ listing: InputListing, of request: RunRequest, leavingOut leavesOut: (OhanaError) -> Bool) throws -> FoundInputs
   /// Looks at the start of each input of a request.
   func probe(_ items: [InputItem], of request: RunRequest) throws -> [ProbedInput]
   /// Looks at the start of one.
@@ -18,7 +20,6 @@ protocol InputManaging: Sendable {
 }
 
 extension InputManaging {
-  func items(of request: RunRequest) throws -> [InputItem] { try items(of: request) { _ in } }
   func probe(_ path: FilePath, options: RunOptions) throws -> ProbedInput { try probe(path, given: nil, options: options) }
   func openText(_ path: FilePath, options: RunOptions) throws -> (stream: any ByteStream, size: Int?) {
     try openText(path, given: nil, options: options)

@@ -19,12 +19,12 @@ public enum PlanActions {
       let scheduler = WorkScheduler(width: options.threads ?? context.dependencies.processors.usableCount)
       let spill = context.dependencies.makeSpill(options, journal: desk.journal.withLock { $0 })
       desk.onClose { spill.close() }
-      let items = try inputs.items(of: request) { desk.skipped.append($0) }
+      let items = desk.found.items
       let paths = items.map(\.path)
       let outputs = try makeOutputs(paths, scheduler)
       let probed = try probe(items, inputs, spill)
       let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
-      let planner = planner(context.dependencies, scheduler, spill, items)
+      let planner = planner(context.dependencies, scheduler, spill, InputMeter { [store = context.store] in store.post($0) })
       let seed = earlier?.fingerprintSeed ?? UInt64.random(in: .min ... .max)
       if let earlier {
         try check(earlier, paths)
@@ -38,9 +38,9 @@ public enum PlanActions {
       let (plan, table) = try await columnsFirst(draft, planner, inputs, spill, context)
       let folders = outputs.folders.subtracting(context.state.kept?.folders ?? [])
       if context.state.kept != nil, !folders.isEmpty { try await context.dispatch(JournalActions.AddFolders(folders: folders.sorted())) }
-      var run = PreparedRun(request: draft.request, plan: plan, scheduler: scheduler, outputs: outputs, spill: spill)
+      var run = PreparedRun(request: draft.request, found: desk.found, plan: plan, scheduler: scheduler, outputs: outputs, spill: spill)
       (run.journal, run.lock) = (desk.journal.withLock { $0 }, desk.locks.first { $0.output == request.output })
-      (run.table, run.trace, run.began, run.skipped) = (table, desk.trace.withLock { $0 }, desk.began, desk.skipped)
+      (run.table, run.trace, run.began, run.meter) = (table, desk.trace.withLock { $0 }, desk.began, planner.meter)
       if context.state.kept?.identity != nil { run.evidence = InputEvidence(draft, plan) }
       if let earlier { try run.restore(earlier, context.dependencies.checkpoints) }
       return run
@@ -73,11 +73,11 @@ public enum PlanActions {
     }
 
     private func planner(
-      _ dependencies: RunDependencies, _ scheduler: WorkScheduler, _ spill: FileSpillStore, _ items: [InputItem]
+      _ dependencies: RunDependencies, _ scheduler: WorkScheduler, _ spill: FileSpillStore, _ meter: InputMeter
     ) -> RunPlanner {
       RunPlanner(
         inputs: dependencies.inputs, scheduler: scheduler, spill: request.onSpill.map { AnnouncedSpill(spill, $0) } ?? spill,
-        announce: items.announcer(request.onInput), stageBytes: dependencies.stageBytes)
+        announce: desk.found.items.announcer(request.onInput), meter: meter, stageBytes: dependencies.stageBytes)
     }
 
     private func probe(_ items: [InputItem], _ inputs: any InputManaging, _ spill: FileSpillStore) throws -> [ProbedInput] {
@@ -104,7 +104,9 @@ public enum PlanActions {
       }
       draft.probed = try draft.probed.map { try inputs.spooling($0, to: spill) }
       draft.onlyColumns = true
-      let first = try planner.plan(draft)
+      var unmetered = planner
+      unmetered.meter = nil
+      let first = try unmetered.plan(draft)
       _ = try await context.drive(first, on: planner.scheduler)
       try first.collector?.table.settle()
       draft.onlyColumns = false

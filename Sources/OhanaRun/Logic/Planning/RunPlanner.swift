@@ -52,6 +52,8 @@ struct RunPlanner: Sendable {
   let spill: any SpillStore
   /// Told of what happens to inputs, by their index.
   var announce: (@Sendable (Int, InputEvent.Kind) -> Void)?
+  /// Told how inputs go on.
+  var meter: InputMeter?
   /// What each stage may hold; nil: its share of the run's memory.
   var stageBytes: Int?
 
@@ -245,8 +247,9 @@ struct RunPlanner: Sendable {
   private func source(
     _ probed: [ProbedInput], options: RunOptions, batchBytes: Int, heldBytes: Int, announce: (@Sendable (Int, InputEvent.Kind) -> Void)?
   ) -> InputSource {
-    InputSource(count: probed.count) { [inputs] index in
+    InputSource(count: probed.count) { [inputs, meter] index in
       announce?(index, .opened)
+      meter?.add(index, .processing)
       let input = probed[index]
       let stream = try input.open ?? input.spooled?.makeStream() ?? inputs.openText(input.path, options: options).stream
       let framer: any RecordFramer =
@@ -256,6 +259,8 @@ struct RunPlanner: Sendable {
         case .csv: CSVFramer(stream: stream, header: input.header!, source: input.path, batchBytes: batchBytes, memoryLimit: heldBytes)
         }
       return (framer, stream)
+    } onEnd: { [meter] index in
+      meter?.add(index, .loaded)
     }
   }
 

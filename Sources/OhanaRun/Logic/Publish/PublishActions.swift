@@ -24,6 +24,7 @@ public enum PublishActions {
       state.phase = .published
       state.books = commit.books
       state.notes = commit.notes
+      state.inputs = commit.inputs
       state.failure = commit.fault
     }
   }
@@ -43,7 +44,7 @@ public enum PublishActions {
       let targets = try files.map(\.target) + manifest(files, books, context)
       let commit = RunState.Commit(
         renames: targets.compactMap(\.pendingRename), removals: surplus, books: books,
-        notes: context.state.notes + Self.notes(surplus), fault: run.fault.map { .init($0) })
+        notes: context.state.notes + Self.notes(surplus), inputs: context.state.inputs, fault: run.fault.map { .init($0) })
       try await context.dispatch(Committing(commit: commit))
       try OutputTarget.publish(targets)
       for removal in surplus { try removal.finish() }

@@ -22,12 +22,7 @@ enum HTMLReport {
           + [stage.dropReason ?? "", Quantity.fixed(stage.seconds, 3)]
       })
     body += table("Keys by how often they were met", ["stage"] + ClusterSizes.names, ReportText.clusterRows(books))
-    body += table(
-      "Inputs", ["input", "read", "written", "rejected", "dropped", "merged", "made", "blank lines"],
-      books.inputs.map { input in
-        [input.name]
-          + [input.read, input.written, input.rejected, input.dropped, input.merged, input.made, input.blankLines].map(Quantity.grouped)
-      })
+    body += table("Inputs", ReportText.inputHead, ReportText.inputRows(state))
     for fault in books.inputs.compactMap(\.fault) { body += "<p class=\"note\">\(escaped(fault))</p>\n" }
     body += table(
       "Rejects", ["reason", "records"], books.rejectReasons.sorted { $0.key < $1.key }.map { [$0.key, Quantity.grouped($0.value)] })

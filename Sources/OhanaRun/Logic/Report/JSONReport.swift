@@ -6,6 +6,7 @@
 /// | `failure` | `code` and `message` of what went wrong, if anything did |
 /// | `interruption` | `signal` that ended the run, and whether a next one can go on with it (`resumable`) |
 /// | `books` | where every record went; of a run that failed or was interrupted, how far records had come |
+/// | `inputs` | `name` and `status` (`initialized`, `processing`, `loaded`, `error`, `cancelled`) of each, as ``InputState`` says, and its `error`: in the order of the books, then those left out |
 /// | `plan`, `notes`, `version`, `versions` | the plan, what was worth knowing, this tool and the libraries that results depend on |
 struct JSONReport: Encodable {
   struct Failure: Encodable {
@@ -23,6 +24,7 @@ struct JSONReport: Encodable {
   var interruption: Interruption?
   var plan: [String]
   var notes: [String]
+  var inputs: [InputState]
   var books: RunBooks
 
   init(_ state: RunState) {
@@ -34,6 +36,7 @@ struct JSONReport: Encodable {
     // That a run was cancelled is what the signal did.
     failure = state.failure.flatMap { state.isInterrupted && $0.code == "cancelled" ? nil : .init(code: $0.code, message: $0.message) }
     notes = state.notes
+    inputs = state.inputs
     books = state.books
   }
 

@@ -9,12 +9,7 @@ enum MarkdownReport {
       "Read \(ReportText.records(books.read)), wrote \(Quantity.grouped(books.written)), rejected \(Quantity.grouped(books.rejected)), "
         + "in \(Quantity.fixed(books.seconds, 2)) s.")
     for note in state.notes { lines += ["", "> " + escaped(note)] }
-    let inputRows = books.inputs.map { input in
-      [input.name]
-        + [input.read, input.written, input.rejected, input.dropped, input.merged, input.made, input.blankLines].map(Quantity.grouped)
-    }
-    lines += section(
-      "Inputs", ["input", "read", "written", "rejected", "dropped", "merged", "made", "blank lines"], inputRows)
+    lines += section("Inputs", ReportText.inputHead, ReportText.inputRows(state))
     let faults = books.inputs.compactMap(\.fault) + books.inputs.flatMap { input in input.warningTexts.map { "\(input.name): \($0)" } }
     if !faults.isEmpty { lines += [""] + faults.map { "- " + escaped($0) } }
     let stageRows = books.stages.map { stage in

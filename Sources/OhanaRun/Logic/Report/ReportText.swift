@@ -32,5 +32,17 @@ public enum ReportText {
     books.stages.compactMap { stage in stage.clusters.map { [stage.text] + $0.keys.map(Quantity.grouped) } }
   }
 
+  static let inputHead = ["input", "status", "read", "written", "rejected", "dropped", "merged", "made", "blank lines"]
+
+  /// A row for each input, those left out too.
+  static func inputRows(_ state: RunState) -> [[String]] {
+    let books = state.books.inputs
+    let read = books.enumerated().map { index, input in
+      [input.name, index < state.inputs.count ? state.inputs[index].status.rawValue : ""]
+        + [input.read, input.written, input.rejected, input.dropped, input.merged, input.made, input.blankLines].map(Quantity.grouped)
+    }
+    return read + state.inputs.dropFirst(books.count).map { [$0.name, $0.status.rawValue] + inputHead.dropFirst(2).map { _ in "–" } }
+  }
+
   static func records(_ count: Int) -> String { "\(Quantity.grouped(count)) \(count == 1 ? "record" : "records")" }
 }

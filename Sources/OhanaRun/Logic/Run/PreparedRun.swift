@@ -5,6 +5,7 @@ internal import OhanaFormats
 /// A planned run with all that is open for it: what no state can hold.
 struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by one checkpoint at a time
   let request: RunRequest
+  let found: FoundInputs
   let plan: RunPlan
   let scheduler: WorkScheduler
   let outputs: OutputSet
@@ -19,8 +20,8 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
   var trace: TraceLog?
   /// On the monotonic clock.
   var began: UInt64 = 0
-  /// Inputs that were left out since they cannot be read.
-  var skipped: [OhanaError] = []
+  /// Tells how inputs go on.
+  var meter: InputMeter?
   /// Of an earlier run that this one goes on with.
   var counts: FlowCounts?
   /// Of the batches that had done their work when the run failed; nil before.
@@ -44,6 +45,9 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
     fault?.fix = "what was whole before it is published"
     return fault
   }
+
+  /// Inputs that were left out since they cannot be read.
+  private var skipped: [OhanaError] { found.leftOut.map(\.error) }
 
   /// At the run's beginning: it may not come to its end.
   var skippedNotes: [String] { skipped.prefix(20).map { "left out, since it cannot be read: \($0)" } }
@@ -163,7 +167,7 @@ final class RunDesk: Sendable {
     var earlier: RunState.Kept?
     var began: UInt64 = 0
     var locks: [OutputLock] = []
-    var skipped: [OhanaError] = []
+    var found = FoundInputs()
   }
   private let things = Locked(Things())
   /// The run's journal, once there is one.
@@ -181,10 +185,10 @@ final class RunDesk: Sendable {
     set { things.withLock { $0.locks = newValue } }
   }
 
-  /// Inputs that were left out.
-  var skipped: [OhanaError] {
-    get { things.withLock { $0.skipped } }
-    set { things.withLock { $0.skipped = newValue } }
+  /// What is going to be read, and what was left out.
+  var found: FoundInputs {
+    get { things.withLock { $0.found } }
+    set { things.withLock { $0.found = newValue } }
   }
 
   /// Inputs were looked at, and all outputs are open.

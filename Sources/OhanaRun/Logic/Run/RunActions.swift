@@ -32,6 +32,7 @@ public enum RunActions {
     func update(_ state: inout RunState) {
       state.phase = .finishing
       state.books = books
+      state.loadInputs()
       state.notes += notes
     }
   }
@@ -40,10 +41,16 @@ public enum RunActions {
   struct Fail: PhaseUpdater {
     static let follows: Set<RunState.Phase> = [.planning, .running, .finishing, .committing]
     let failure: RunState.Failure
+    /// What it is about; inputs are known by it.
+    var source: FilePath?
+
+    init(failure: RunState.Failure) { self.failure = failure }
+    init(_ error: any Error) { (failure, source) = (.init(error), (error as? OhanaError)?.location?.source) }
 
     func update(_ state: inout RunState) {
       state.phase = .failed
       state.failure = failure
+      state.endInputs(blaming: source, failure)
     }
   }
 
@@ -78,9 +85,11 @@ public enum RunActions {
         Begin(
           plan: run.lines, bytesTotal: run.bytesTotal, checkpointInterval: interval, isToResume: run.request.options.resume,
           notes: run.skippedNotes + run.plan.notes + run.resumeNotes(context.state.kept) + run.temporaryNotes))
+      defer { run.meter?.flush() }
       do {
         try await run.begin()
         let counts = try await context.drive(run.plan, on: run.scheduler, run)
+        run.meter?.flush()
         try run.outputs.settleColumns()
         let books = RunBooks(run, counts: counts)
         try await context.dispatch(Finish(books: books, notes: run.notes(books)))
@@ -111,7 +120,10 @@ extension RunContext {
     let runner = PipelineRunner(
       plan.pipeline, batchCount: plan.memory.batchCount, batchBytes: plan.memory.batchBytes, scheduler: scheduler,
       counts: run?.counts, trace: run?.trace, onEnd: run.flatMap { atEnd($0, turns) }
-    ) { meter.add($0) }
+    ) {
+      meter.add($0)
+      run?.meter?.flush(ifDue: true)
+    }
     turns.withLock { $0 = runner }
     meter.watch { [weak runner] in runner.map { plan.progress($0, since: began) } }
     let reserve = plan.stages.first?.memory.reserve

@@ -45,13 +45,14 @@ public final class RunSession: Sendable {
       if purpose == .write, let commit = try await store.perform(JournalActions.Hold(request: request, desk: desk)) {
         try await store.dispatch(PublishActions.Published(commit: commit))
       } else {
+        try await store.perform(InputActions.Find(request: request, desk: desk))
         let plan = try await store.perform(PlanActions.Plan(request: request, purpose: purpose, desk: desk))
         (desk.isPlanned, desk.keepsState) = (true, false)
         try await store.perform(RunActions.Run(run: plan))
       }
     } catch {
       // A run that is published cannot fail any more.
-      try? await store.dispatch(RunActions.Fail(failure: .init(error)))
+      try? await store.dispatch(RunActions.Fail(error))
     }
     try? await store.dispatch(RunActions.End(seconds: Double(dependencies.clock() - began) / 1e9))
     try? await store.perform(ReportActions.Write(request: request, desk: desk))
@@ -118,7 +119,9 @@ public final class RunSession: Sendable {
   public static func describe(_ request: RunRequest, dependencies: RunDependencies = RunDependencies()) throws -> [String] {
     let options = request.options
     let threads = options.threads ?? dependencies.processors.usableCount
-    let probed = try dependencies.inputs.probe(dependencies.inputs.items(of: request), of: request)
+    let listing = try dependencies.inputs.list(request, leavingOut: options.leavesOut)
+    let items = try dependencies.inputs.open(listing, of: request, leavingOut: options.leavesOut).items
+    let probed = try dependencies.inputs.probe(items, of: request)
     let sink = try SinkPlan(request, firstInput: probed.first?.format ?? .ndjson)
     let scheduler = WorkScheduler(width: threads)
     let spill = dependencies.makeSpill(options)
