@@ -8,6 +8,7 @@ struct ConsoleRun: Sendable {
   init(_ request: RunRequest) {
     self.request = request
     self.request.arguments = CommandLineWords.current
+    self.request.authorise = AccessQuestion.asker(for: request)
     Terminal.writesJSON = request.options.logFormat == .json
   }
 

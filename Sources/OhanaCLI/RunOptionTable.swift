@@ -114,6 +114,13 @@ extension RunOption {
     ) {
       $0.options.onProviderError = try choice("--on-provider-error", $1)
     },
+    .init(
+      "--on-auth", "ask|fail|skip", .input,
+      "An input that may not be read: fail before anything is read, exit 4 (default); skip it as --on-provider-error does any that fails; or ask on the "
+        + "terminal, once for each, and try again on consent (without a terminal, or where standard input is an input: fail)."
+    ) {
+      $0.options.onAuth = try choice("--on-auth", $1)
+    },
     // Output
     .init(
       "--output", short: "-o", "OUTPUT", .output,

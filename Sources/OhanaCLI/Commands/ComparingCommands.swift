@@ -10,6 +10,9 @@ enum DiffCommand {
     guard inputs.count == 2 else {
       throw OhanaError(.usage, "wrong-inputs", "diff compares two inputs, not \(inputs.count)", fix: "ohana diff OLD NEW --by KEY")
     }
+    if let onAuth = parser.request.options.onAuth, onAuth != .fail {
+      throw OhanaError(.usage, "unused-option", "diff needs both of its inputs, so that --on-auth cannot be \(onAuth.rawValue)")
+    }
     // Each side may be several files: a folder, a glob.
     let old = try InputResolver.resolve([inputs[0]])
     let new = try InputResolver.resolve([inputs[1]])
