@@ -130,8 +130,9 @@ import Testing
     }
   }
 
-  @Test("G-21: an observer is short, calls no manager, and stops what it began", arguments: observers)
+  @Test("G-21: an observer is short, calls no manager, judges nothing, and stops what it began", arguments: observers)
   func observersAreSmall(_ source: Source) {
+    #expect(source.mentions(#"\bRunEvent\b"#) && !source.mentions(#"Actions\b|\bRunUpdater\b|\bRunStore\b"#))
     #expect(source.lineCount <= 80)
     for manager in Self.managers { #expect(!source.mentions(#"\b\#(manager.name)\b"#)) }
     #expect(source.mentions(#"deinit"#) && source.mentions(#"\.cancel\(\)"#))
@@ -220,7 +221,7 @@ import Testing
   @Test("K-19: the store is small, and few changes and effects there are") func theStoreStaysSmall() {
     #expect(Self.sources.first { $0.name == "RunStore" }!.lineCount <= 160)
     let dispatchables = Self.logic.reduce(0) { $0 + $1.count(#"struct \w+: \w*(Updater|RunEffect)"#) }
-    #expect(dispatchables >= 20 && dispatchables <= 30, "\(dispatchables)")
+    #expect(dispatchables >= 20 && dispatchables <= 32, "\(dispatchables)")
   }
 
   @Test("G-61: state and logic are the two folders, and the container stands at the root of the logic") func foldersAreTwo() {

@@ -45,7 +45,7 @@ import Testing
     Case(rule: "limits met while some wait: max", looks: [look("1.50", 3, 3), look("1.50", 3, 4)], tells: 1.5),
   ]
 
-  @Test("is told of once, from what the system's files say", arguments: cases) func observes(_ example: Case) async {
+  @Test("is told of, from what the system's files say", arguments: cases) func observes(_ example: Case) async {
     let number = Mutex(-1)
     let (looks, looked) = AsyncStream<Int>.makeStream()
     let (tellings, told) = AsyncStream<Double>.makeStream()
@@ -58,8 +58,8 @@ import Testing
         return number
       }
       return example.looks[min(look, example.looks.count - 1)][path.description]
-    } _: { updater in
-      told.yield((updater as? PressureActions.ShortMemory)?.share ?? -1)
+    } _: { event in
+      if let change = PressureActions.ShortMemory(event, RunState()) { told.yield(change.share) }
     }
     if let tells = example.tells {
       for await share in tellings {

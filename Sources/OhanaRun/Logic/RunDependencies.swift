@@ -47,20 +47,21 @@ public struct RunDependencies: Sendable {
   /// - Parameters:
   ///   - journal: where durable changes go, once there is one.
   ///   - trace: where all changes are told, once there is one.
-  func makeStore(journal: Locked<Journal?>, trace: Locked<TraceLog?> = Locked(nil)) -> RunStore {
+  func makeStore(_ options: RunOptions, journal: Locked<Journal?>, trace: Locked<TraceLog?>) -> RunStore {
     RunStore(
-      dependencies: self, interceptors: [TraceInterceptor(trace: trace, clock: clock), OrderInterceptor(), JournalInterceptor(journal)])
+      dependencies: self, interceptors: [TraceInterceptor(trace: trace, clock: clock), OrderInterceptor(), JournalInterceptor(journal)],
+      rules: RunRule.table(options))
   }
 
-  /// What turns outside events into dispatches, for as long as it is held.
+  /// What tells the store's rules of outside events, for as long as it is held.
   ///
   /// - Parameter began: when the run began, on ``clock``.
   func makeObservers(of store: RunStore, _ options: RunOptions, since began: UInt64) -> [any Sendable] {
-    let post: @Sendable (any RunUpdater) -> Void = { [weak store] updater in store?.post(updater) }
+    let notify: @Sendable (RunEvent) -> Void = { [weak store] event in store?.notify(event) }
     return [
-      SignalObserver(post), DiskObserver(options.tempDir ?? FileSpillStore.defaultFolder, post),
-      MemoryObserver(every: memoryInterval, read: readSystemFile, post),
-      TimerObserver(since: began, every: min(0.2, checkpointInterval / 2), clock: clock, post),
+      SignalObserver(notify), DiskObserver(options.tempDir ?? FileSpillStore.defaultFolder, notify),
+      MemoryObserver(every: memoryInterval, read: readSystemFile, notify),
+      TimerObserver(since: began, every: min(0.2, checkpointInterval / 2), clock: clock, notify),
     ]
   }
 }

@@ -19,8 +19,9 @@ public struct CheckpointClock: Sendable, Equatable, Codable {
   /// How many have been asked for.
   public var wanted = 0
 
-  mutating func pass(to seconds: Double) {
-    guard let interval, seconds - last >= interval else { return }
+  func isDue(at seconds: Double) -> Bool { interval.map { seconds - last >= $0 } ?? false }
+
+  mutating func ask(at seconds: Double) {
     last = seconds
     wanted += 1
   }

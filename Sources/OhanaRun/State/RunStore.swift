@@ -20,34 +20,6 @@ extension DurableUpdater {
   public static var isSynced: Bool { true }
 }
 
-/// A short chain of manager calls and dispatches.
-public protocol RunEffect: Sendable {
-  /// What performing it gives.
-  associatedtype Value: Sendable
-  /// - Throws: what its managers throw, or an interceptor objects.
-  func perform(in context: RunContext) async throws -> Value
-}
-
-/// What an effect may use.
-public struct RunContext: Sendable {
-  /// Managers, clocks, and what makes stores and observers.
-  public let dependencies: RunDependencies
-  /// Where changes are dispatched to.
-  public let store: RunStore
-
-  /// As it is at the moment.
-  public var state: RunState { store.state }
-
-  /// Returns when the change has applied. - Throws: what an interceptor objects.
-  public func dispatch(_ updater: some RunUpdater) async throws { try await store.dispatch(updater) }
-  /// Does not wait.
-  public func post(_ updater: some RunUpdater) { store.post(updater) }
-  /// Performs an effect at once, as part of the one that asks.
-  public func perform<Effect: RunEffect>(_ effect: Effect) async throws -> Effect.Value {
-    try await effect.perform(in: self)
-  }
-}
-
 /// Stands between a dispatch and the state: may pass a change on, or throw.
 public protocol RunInterceptor: Sendable {
   /// Called once, when the store is made.
@@ -73,6 +45,7 @@ public final class RunStore: Sendable {
     var listeners: [(id: Int, call: Listener)] = []
     var nextID = 0
     var hasStarted = false
+    var react: @Sendable (RunRule.Occasion, RunState) -> Void = { _, _ in }
   }
   private let box: Locked<Box>
   private let queue = DispatchQueue(label: "ohana.store", attributes: .initiallyInactive)
@@ -80,23 +53,32 @@ public final class RunStore: Sendable {
   private let dependencies: RunDependencies
 
   /// - Parameter interceptors: the first one sees a change first.
-  public init(_ state: RunState = RunState(), dependencies: RunDependencies, interceptors: [any RunInterceptor] = []) {
+  public convenience init(_ state: RunState = RunState(), dependencies: RunDependencies, interceptors: [any RunInterceptor] = []) {
+    self.init(state, dependencies: dependencies, interceptors: interceptors, rules: [])
+  }
+
+  /// - Parameter rules: in force from the start on, for as long as the store is there.
+  init(_ state: RunState = RunState(), dependencies: RunDependencies, interceptors: [any RunInterceptor], rules: [RunRule]) {
     let box = Locked(Box(state: state))
     self.box = box
     self.dependencies = dependencies
     var apply: @Sendable (any RunUpdater) throws -> Void = { updater in
-      let (old, new, listeners) = box.withLock { box in
+      let (old, new, listeners, react) = box.withLock { box in
         let old = box.state
         updater.update(&box.state)
-        return (old, box.state, box.listeners)
+        return (old, box.state, box.listeners, box.react)
       }
-      guard old != new else { return }
-      for listener in listeners { listener.call(old, new) }
+      if old != new { for listener in listeners { listener.call(old, new) } }
+      react(.applied(updater, to: old), new)
     }
     for interceptor in interceptors.reversed() {
       apply = interceptor.chain(state: { box.withLock { $0.state } }, next: apply)
     }
     self.apply = apply
+    let react: @Sendable (RunRule.Occasion, RunState) -> Void = { [weak self] occasion, state in
+      for rule in rules { if let change = rule.reaction(occasion, state) { self?.post(change) } }
+    }
+    box.withLock { $0.react = react }
   }
 
   deinit {
@@ -107,7 +89,18 @@ public final class RunStore: Sendable {
   /// Lets through what has been dispatched so far, and all that follows. Called once.
   public func start() {
     box.withLock { $0.hasStarted = true }
+    react(to: .start)
     queue.activate()
+  }
+
+  /// Tells the rules of something outside, in turn.
+  func notify(_ event: RunEvent) { react(to: .event(event)) }
+
+  private func react(to occasion: RunRule.Occasion) {
+    queue.async { [box] in
+      let (react, state) = box.withLock { ($0.react, $0.state) }
+      react(occasion, state)
+    }
   }
 
   /// As it is at the moment; changes that were dispatched and not applied are not in it.

@@ -4,6 +4,29 @@ internal import OhanaFormats
 
 /// Rests of the flow that a next run can go on from.
 public enum CheckpointActions {
+  /// Somebody means to go on with the run, should it be ended.
+  struct MeanToResume: RunUpdater {
+    func update(_ state: inout RunState) { state.isToResume = true }
+  }
+
+  /// It is time for a checkpoint.
+  struct Due: RunUpdater {
+    /// Since the run began.
+    let seconds: Double
+
+    /// Declines before its time.
+    init?(_ state: RunState) {
+      seconds = state.progress.seconds
+      guard isDue(state) else { return nil }
+    }
+
+    func update(_ state: inout RunState) { if isDue(state) { state.checkpoints.ask(at: seconds) } }
+
+    private func isDue(_ state: RunState) -> Bool {
+      state.phase == .running && state.interruption == nil && state.checkpoints.isDue(at: seconds)
+    }
+  }
+
   /// A checkpoint is on disk.
   struct Taken: DurableUpdater {
     static let journalName = "checkpoint"

@@ -26,8 +26,8 @@ public struct GenerateManager: Sendable {
     defer { clearUp() }
     manager.clearUp(locks)
     let lastWord = LastWord()
-    let observer = SignalObserver { change in
-      guard let interruption = change as? InterruptActions.Interrupt else { return }
+    let observer = SignalObserver { event in
+      guard let interruption = InterruptActions.Interrupt(event) else { return }
       lastWord.interrupt {
         clearUp()
         interrupted(interruption.signal)

@@ -9,6 +9,12 @@ public enum InterruptActions {
     /// - Parameter signal: its number.
     public init(signal: Int32) { self.signal = signal }
 
+    /// Declines what does not ask for an end.
+    init?(_ event: RunEvent) {
+      guard case .signalled(let number) = event, number != SIGUSR1 else { return nil }
+      signal = number
+    }
+
     public func update(_ state: inout RunState) {
       guard state.interruption == nil else {
         // Supervisors repeat themselves; that is no reason to let go of what is being kept.
@@ -27,6 +33,10 @@ public enum InterruptActions {
   public struct ShowProgress: RunUpdater {
     /// Asks once.
     public init() {}
+
+    /// Declines all but its signal.
+    init?(_ event: RunEvent) { if event != .signalled(SIGUSR1) { return nil } }
+
     public func update(_ state: inout RunState) { state.progressRequests += 1 }
   }
 }

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import OhanaCore
 
-/// Turns signals of the process into dispatches: SIGINT, SIGTERM and SIGHUP ask the run to end, SIGUSR1 asks for progress. SIGPIPE is
+/// Tells of signals of the process: SIGINT, SIGTERM and SIGHUP ask the run to end, SIGUSR1 asks for progress. SIGPIPE is
 /// ignored, so that write(2) tells of a closed pipe. What was ignored when the process began stays so: SIGHUP under nohup(1), SIGINT of what
 /// a script runs behind `&`.
 ///
@@ -9,17 +9,15 @@ internal import OhanaCore
 final class SignalObserver: @unchecked Sendable {  // because its sources are made once and never changed
   private let sources: [any DispatchSourceSignal]
 
-  /// - Parameter dispatch: called on a queue of the observer's own.
-  init(_ dispatch: @escaping @Sendable (any RunUpdater) -> Void) {
+  /// - Parameter notify: called on a queue of the observer's own.
+  init(_ notify: @escaping @Sendable (RunEvent) -> Void) {
     signal(SIGPIPE, SIG_IGN)
     let queue = DispatchQueue(label: "ohana.signals")
     sources = [SIGINT, SIGTERM, SIGHUP, SIGUSR1].compactMap { number in
       if Self.ignored.contains(number) { return nil }
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-      source.setEventHandler {
-        dispatch(number == SIGUSR1 ? InterruptActions.ShowProgress() : InterruptActions.Interrupt(signal: number))
-      }
+      source.setEventHandler { notify(.signalled(number)) }
       source.resume()
       return source
     }

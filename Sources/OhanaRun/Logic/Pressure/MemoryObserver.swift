@@ -1,9 +1,9 @@
 internal import Dispatch
 internal import OhanaCore
 
-/// Tells when memory is short: processes of this control group, or of the machine where it has no numbers of its own, have waited a tenth
-/// of the last ten seconds for it (pressure stall information), or a hundredth while the group ran into its limits (`memory.events`). The
-/// limits alone tell nothing, since files that are read and written fill a group too. Where the system has no such numbers it is silent.
+/// Tells how long processes of this control group, or of the machine where it has no numbers of its own, have waited for memory in the last
+/// ten seconds (pressure stall information), and whether the group has run into its limits since the last look (`memory.events`). Where the
+/// system has no such numbers it is silent.
 final class MemoryObserver: @unchecked Sendable {  // because what changes is touched on the source's queue only
   private let source: any DispatchSourceTimer
   private var limitEvents: Int?
@@ -11,32 +11,27 @@ final class MemoryObserver: @unchecked Sendable {  // because what changes is to
   /// - Parameters:
   ///   - seconds: between two looks.
   ///   - read: the text of a small file; nil if there is none.
-  ///   - dispatch: called once, on a queue of the observer's own.
-  init(
-    every seconds: Double, read: @escaping @Sendable (FilePath) -> String?, _ dispatch: @escaping @Sendable (any RunUpdater) -> Void
-  ) {
+  ///   - notify: called on a queue of the observer's own, at each look.
+  init(every seconds: Double, read: @escaping @Sendable (FilePath) -> String?, _ notify: @escaping @Sendable (RunEvent) -> Void) {
     let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "ohana.memory"))
     self.source = source
     source.schedule(deadline: .now() + seconds, repeating: seconds, leeway: .milliseconds(Int(seconds * 250)))
     source.setEventHandler { [weak self] in
-      guard let self, let share = self.shareIfShort(read) else { return }
-      self.source.cancel()
-      dispatch(PressureActions.ShortMemory(share: share))
+      if let event = self?.look(read) { notify(event) }
     }
     source.resume()
   }
 
   deinit { source.cancel() }
 
-  /// Percent of the time that was waited; nil if that is not worth telling.
-  private func shareIfShort(_ read: (FilePath) -> String?) -> Double? {
+  private func look(_ read: (FilePath) -> String?) -> RunEvent? {
     let group = Self.group(read("/proc/self/cgroup"))
     let text = group.flatMap { read($0.appending("memory.pressure")) } ?? read("/proc/pressure/memory")
     guard let share = text.flatMap(Self.share) else { return nil }
     let events = group.flatMap { read($0.appending("memory.events")) }.map(Self.limitEvents)
     let meetsLimits = limitEvents.map { before in events.map { $0 > before } ?? false } ?? false
     limitEvents = events
-    return share >= 10 || meetsLimits && share >= 1 ? share : nil
+    return .memory(share: share, meetsLimits: meetsLimits)
   }
 
   /// Of the line `0::/path` of cgroup version 2.

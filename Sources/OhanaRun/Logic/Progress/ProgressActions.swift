@@ -26,9 +26,15 @@ public enum ProgressActions {
   public struct Tick: RunUpdater {
     /// Since the run began.
     public let seconds: Double
-    public func update(_ state: inout RunState) {
-      state.progress.seconds = max(state.progress.seconds, seconds)
-      if state.phase == .running, state.interruption == nil { state.checkpoints.pass(to: seconds) }
+
+    init(seconds: Double) { self.seconds = seconds }
+
+    /// Declines what is none of its own.
+    init?(_ event: RunEvent) {
+      guard case .time(let seconds) = event else { return nil }
+      self.seconds = seconds
     }
+
+    public func update(_ state: inout RunState) { state.progress.seconds = max(state.progress.seconds, seconds) }
   }
 }

@@ -1,19 +1,19 @@
 internal import Dispatch
 
-/// Turns the passing of time into dispatches, until it is let go of.
+/// Tells how much time has passed, until it is let go of.
 final class TimerObserver: @unchecked Sendable {  // because its source is made once and never changed
   private let source: any DispatchSourceTimer
 
   /// - Parameters:
   ///   - began: when the run began, on `clock`.
-  ///   - dispatch: called on a queue of the observer's own.
+  ///   - notify: called on a queue of the observer's own.
   init(
     since began: UInt64, every seconds: Double, clock: @escaping @Sendable () -> UInt64,
-    _ dispatch: @escaping @Sendable (any RunUpdater) -> Void
+    _ notify: @escaping @Sendable (RunEvent) -> Void
   ) {
     let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "ohana.timer"))
     source.schedule(deadline: .now() + seconds, repeating: seconds, leeway: .milliseconds(20))
-    source.setEventHandler { dispatch(ProgressActions.Tick(seconds: Double(clock() - began) / 1e9)) }
+    source.setEventHandler { notify(.time(Double(clock() - began) / 1e9)) }
     source.resume()
     self.source = source
   }

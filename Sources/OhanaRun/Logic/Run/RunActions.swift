@@ -10,7 +10,6 @@ public enum RunActions {
     let bytesTotal: Int?
     /// Seconds between two checkpoints; nil where none can be taken.
     var checkpointInterval: Double?
-    var isToResume = false
     var notes: [String] = []
 
     func update(_ state: inout RunState) {
@@ -19,7 +18,6 @@ public enum RunActions {
       state.plan = plan
       state.progress.bytesTotal = bytesTotal
       state.checkpoints.interval = checkpointInterval
-      state.isToResume = isToResume
     }
   }
 
@@ -83,7 +81,7 @@ public enum RunActions {
       let interval = run.mayCheckpoint ? context.dependencies.checkpointInterval : nil
       try await context.dispatch(
         Begin(
-          plan: run.lines, bytesTotal: run.bytesTotal, checkpointInterval: interval, isToResume: run.request.options.resume,
+          plan: run.lines, bytesTotal: run.bytesTotal, checkpointInterval: interval,
           notes: run.skippedNotes + run.plan.notes + run.resumeNotes(context.state.kept) + run.temporaryNotes))
       defer { run.meter?.flush() }
       do {

@@ -27,7 +27,7 @@ public final class RunSession: Sendable {
     self.request = request
     self.purpose = purpose
     self.dependencies = dependencies
-    store = dependencies.makeStore(journal: desk.journal, trace: desk.trace)
+    store = dependencies.makeStore(request.options, journal: desk.journal, trace: desk.trace)
   }
 
   /// Runs to the end; called once. Never throws: the state says what went wrong.
