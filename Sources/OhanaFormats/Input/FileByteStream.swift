@@ -16,26 +16,30 @@ public final class FileByteStream: ByteStream, Checkpointable, @unchecked Sendab
   private var peeked: [UInt8] = []
   private var peekedStart = 0
   private var bytesRead = 0
+  private let retries: ReadRetries?
 
   /// Opens `path`, or takes standard input for `-`.
   ///
   /// - Throws: `io` naming the file: `not-found`, `auth`, `is-directory`, `too-many-files`, `io-error`.
-  public convenience init(_ path: FilePath) throws {
+  public convenience init(_ path: FilePath) throws { try self.init(path, retries: nil) }
+
+  /// - Parameter retries: tries reads of a regular file again; nil: nobody does.
+  package convenience init(_ path: FilePath, retries: ReadRetries?) throws {
     if path == "-" {
-      try self.init(descriptor: STDIN_FILENO, path: path, owned: false)
+      try self.init(descriptor: STDIN_FILENO, path: path, owned: false, retries: nil)
       return
     }
     let descriptor = openFile(path, O_RDONLY)
     guard descriptor >= 0 else { throw OhanaError.system(errno, "open", path) }
     do {
-      try self.init(descriptor: descriptor, path: path, owned: true)
+      try self.init(descriptor: descriptor, path: path, owned: true, retries: retries)
     } catch {
       close(descriptor)
       throw error
     }
   }
 
-  private init(descriptor: Int32, path: FilePath, owned: Bool) throws {
+  private init(descriptor: Int32, path: FilePath, owned: Bool, retries: ReadRetries?) throws {
     guard let status = fileStatus(descriptor) else {
       if !owned, errno == EBADF {
         throw OhanaError(.io, "closed-input", at: .init(path), "standard input is closed", fix: "name an input file")
@@ -47,6 +51,7 @@ public final class FileByteStream: ByteStream, Checkpointable, @unchecked Sendab
     self.descriptor = descriptor
     ownsDescriptor = owned
     size = status.isRegular ? Int(status.st_size) : nil
+    self.retries = size != nil ? retries : nil
     if size != nil { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
   }
 
@@ -96,8 +101,8 @@ public final class FileByteStream: ByteStream, Checkpointable, @unchecked Sendab
   }
 
   private func readOnce(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    let got = readSome(descriptor, into: buffer)
-    guard got >= 0 else { throw OhanaError.system(errno, "read", path) }
+    var got = readSome(descriptor, into: buffer)
+    if got < 0 { got = try readAgain(into: buffer, after: errno) }
     bytesRead += got
     if got == 0, buffer.count > 0, let size, bytesRead < size {
       throw OhanaError(
@@ -105,5 +110,21 @@ public final class FileByteStream: ByteStream, Checkpointable, @unchecked Sendab
         fix: "let nothing write to it while it is read, and run again")
     }
     return got
+  }
+
+  /// A read has failed.
+  @inline(never)
+  private func readAgain(into buffer: UnsafeMutableRawBufferPointer, after number: Int32) throws -> Int {
+    var (number, tries) = (number, 1)
+    while let retries, ReadRetries.isPassing(number), retries.wait(after: tries, of: path) {
+      tries += 1
+      // Where a failed read leaves the file nobody says.
+      let got = lseek(descriptor, off_t(bytesRead), SEEK_SET) < 0 ? -1 : readSome(descriptor, into: buffer)
+      if got >= 0 { return got }
+      number = errno
+    }
+    var error = OhanaError.system(number, "read", path)
+    if tries > 1 { error.problem += " (\(tries) tries)" }
+    throw error
   }
 }

@@ -15,7 +15,14 @@ public enum ByteCompression: String, Sendable, Codable {
 /// - Returns: the stream, how the file is packed, and the size in bytes of the file itself where it is a regular one.
 /// - Throws: as ``FileByteStream/init(_:)``.
 public func openByteStream(_ path: FilePath, codec: DeflateCodec = .fast) throws -> OpenedByteStream {
-  let file = try FileByteStream(path)
+  try openByteStream(path, codec: codec, retries: nil)
+}
+
+/// The same.
+///
+/// - Parameter retries: tries reads of a regular file again; nil: nobody does.
+package func openByteStream(_ path: FilePath, codec: DeflateCodec, retries: ReadRetries?) throws -> OpenedByteStream {
+  let file = try FileByteStream(path, retries: retries)
   let magic: [UInt8] = [0x1f, 0x8b, 0x08]
   let head = try file.peek(magic.count)
   // A gzip file cut within its first three bytes is a truncated one: no text begins like that.

@@ -12,6 +12,8 @@ public struct RunDependencies: Sendable {
   var manifests: any ManifestManaging = ManifestManager()
   /// Time on a clock that is never set, in nanoseconds.
   let clock: @Sendable () -> UInt64
+  /// Milliseconds before a read that failed for a passing reason is tried again, once more, and so on.
+  var readPauses = [50, 200]
   /// Seconds between two checkpoints.
   let checkpointInterval: Double
   /// Seconds between two looks at what memory there is, and how small files of the system are read for that.

@@ -1,4 +1,5 @@
 public import OhanaCore
+internal import OhanaFormats
 
 /// What a run was asked to do beside its stages: the options in front of the first `then`.
 public struct RunOptions: Sendable {
@@ -87,6 +88,8 @@ public struct RunOptions: Sendable {
   public var loadsImages = true
   /// zlib reads and writes gzip, instead of the faster libraries.
   public var useZlib = false
+  /// What tries reads again that fail for a passing reason; the run's own, nobody else's to set.
+  var readRetries: ReadRetries?
   // MARK: Output
   /// Output format; nil: by the name of the output, else that of the first input.
   public var to: Format?

@@ -45,6 +45,29 @@ enum FailingFiles {
       }
       errno = error;
     }
+    static int failsReading(int descriptor) {
+      static long reads;
+      const char *name = getenv("READ_NAME");
+      if (!name) return 0;
+      int error = errno;
+      char link[40], path[4200];
+      snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+      long length = readlink(link, path, 4199);
+      errno = error;
+      if (length <= 0) return 0;
+      path[length] = 0;
+      if (!strstr(path, name)) return 0;
+      long call = __atomic_add_fetch(&reads, 1, __ATOMIC_SEQ_CST), first = atol(getenv("READ_AT"));
+      if (call < first || call >= first + atol(getenv("READ_TIMES"))) return 0;
+      // Where a failed read leaves the file nobody says.
+      lseek(descriptor, 3, SEEK_CUR);
+      errno = atoi(getenv("READ_ERRNO"));
+      return 1;
+    }
+    ssize_t read(int descriptor, void *bytes, size_t count) {
+      if (failsReading(descriptor)) return -1;
+      return ((ssize_t(*)(int, void *, size_t))dlsym(RTLD_NEXT, "read"))(descriptor, bytes, count);
+    }
     static int isFile(int descriptor) {
       struct stat status;
       return descriptor > 2 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);

@@ -33,7 +33,7 @@ struct InputManager: InputManaging {
 
   /// Opens an input's text: decompressed, converted to UTF-8, faults turned into ends.
   func openText(_ path: FilePath, given stream: (any ByteStream)?, options: RunOptions) throws -> (stream: any ByteStream, size: Int?) {
-    let opened = stream == nil ? try openByteStream(path, codec: options.useZlib ? .zlib : .fast) : nil
+    let opened = stream == nil ? try openByteStream(path, codec: options.useZlib ? .zlib : .fast, retries: options.readRetries) : nil
     let recording = FaultRecordingStream(stream ?? opened!.stream, forgivesIO: options.onProviderError == .skip)
     let (head, text) = try PrefixedByteStream.peek(recording, count: 4)
     // A byte order mark knows better than an option for all inputs.

@@ -17,7 +17,7 @@ struct ListReader: Sendable {
     // The list's dialect is its own: what was said of the inputs says nothing of it.
     var own = RunOptions()
     own.maxRecord = options.maxRecord
-    own.useZlib = options.useZlib
+    (own.useZlib, own.readRetries) = (options.useZlib, options.readRetries)
     let input = try inputs.probe(path, options: own)
     if input.isEmpty { return 0 }
     let names = try names(fields, of: input)

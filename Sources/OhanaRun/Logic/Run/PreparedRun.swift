@@ -145,6 +145,9 @@ extension RunBooks {
     self.init(
       stages: run.plan.stages.map(\.stage), steps: run.plan.pipeline.steps, counts: counts, ledger: run.plan.ledger.totals,
       sources: run.plan.inputs.map(\.path), sink: run.plan.sinkStep)
+    for (path, count) in run.request.options.readRetries?.counts ?? [:] {
+      if let index = run.plan.inputs.firstIndex(where: { $0.path == path }) { inputs[index].warnings["read-retried"] = count }
+    }
   }
 
   /// How far records had come when a run failed. What was under way then is counted as read only: such books do not balance.

@@ -24,10 +24,15 @@ public final class RunSession: Sendable {
   ///   - purpose: whether outputs are written at all.
   ///   - dependencies: managers and clocks; tests give others.
   public init(_ request: RunRequest, purpose: RunPurpose = .write, dependencies: RunDependencies = RunDependencies()) {
+    var request = request
+    let retries = ReadRetries(pauses: dependencies.readPauses)
+    request.options.readRetries = retries
     self.request = request
     self.purpose = purpose
     self.dependencies = dependencies
     store = dependencies.makeStore(request.options, journal: desk.journal, trace: desk.trace)
+    // Nobody who wants the run to end waits for a disk.
+    store.listen { _, new in if new.interruption != nil { retries.end() } }
   }
 
   /// Runs to the end; called once. Never throws: the state says what went wrong.
