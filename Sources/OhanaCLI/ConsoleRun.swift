@@ -24,7 +24,11 @@ struct ConsoleRun: Sendable {
 
   /// Runs to the end; for `count` and `check` without writing anything.
   func execute(_ purpose: RunPurpose) async -> RunState {
+    var request = request
+    let trace = request.options.traceSignals ? SignalTrace(&request) : nil
+    defer { withExtendedLifetime(trace) {} }
     let session = RunSession(request, purpose: purpose)
+    trace?.follow(session)
     let shows =
       switch request.options.progress {
       case .always: true

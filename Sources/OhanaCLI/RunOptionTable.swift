@@ -225,6 +225,10 @@ extension RunOption {
     .init("--trace", "FILE", .telling, "Write what each step did with each batch to FILE, for chrome://tracing or Perfetto.") {
       $0.options.trace = $1
     },
+    .init(
+      "--trace-signals", nil, .telling,
+      "Write a line to standard error for each signal of the run that fires, with its observers; as --log-format says, and without values."
+    ) { request, _ in request.options.traceSignals = true },
     .init("--progress", "auto|always|never", .telling, "The progress line on standard error. Default: auto, only on a terminal.") {
       $0.options.progress = try choice("--progress", $1)
     },

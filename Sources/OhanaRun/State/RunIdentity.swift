@@ -52,7 +52,7 @@ public struct RunIdentity: Sendable, Equatable, Codable {
     let usual = RunOptions()
     (options.memory, options.threads, options.tempDir) = (usual.memory, usual.threads, usual.tempDir)
     (options.report, options.progress, options.quiet, options.showValues) = (usual.report, usual.progress, usual.quiet, usual.showValues)
-    (options.logFormat, options.readRetries) = (usual.logFormat, usual.readRetries)
+    (options.logFormat, options.traceSignals, options.readRetries) = (usual.logFormat, usual.traceSignals, usual.readRetries)
     (options.resume, options.overwrite, options.trace) = (usual.resume, usual.overwrite, usual.trace)
     plan = ["to \(request.output?.description ?? "-")", "\(options)"] + request.stages.map(\.text)
   }

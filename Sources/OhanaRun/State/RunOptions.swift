@@ -133,6 +133,8 @@ public struct RunOptions: Sendable {
   public var manifest: FilePath?
   /// Write what each step did with each batch there, for chrome://tracing.
   public var trace: FilePath?
+  /// The tool tells of each signal of the run that fires, on standard error.
+  public var traceSignals = false
   /// The progress line on standard error.
   public var progress = ProgressPolicy.auto
   /// Nothing on standard error but errors.

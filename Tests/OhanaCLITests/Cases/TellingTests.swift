@@ -53,6 +53,42 @@ import Testing
     #expect(error["event"] as? String == "error" && error["code"] as? String == "min-records" && error["exit"] as? Int == 8)
   }
 
+  @Test(
+    "S-18: --trace-signals tells of each signal that fires and who observes it, as text or JSON, and of no value", arguments: [true, false])
+  func traceSignals(json: Bool) throws {
+    let workdir = try workdir()
+    try workdir.write("bad.ndjson", "{\"name\":\"Secret\"}\n{\"name\":\"Secret\n")
+    let format = json ? ["--log-format", "json"] : []
+    let names = ["reject", "chunk done", "spill", "published"]
+    let good = try workdir.run(
+      ["run", "in.ndjson", "bad.ndjson", "-o", "out.ndjson", "--max-rejects", "1", "--trace-signals", "-q"] + format + [
+        "then", "sort", "last",
+      ],
+      environment: ["OHANA_STAGE_BYTES": "20000"])
+    let failed = try workdir.run(
+      ["run", "in.ndjson", "bad.ndjson", "-o", "out.ndjson", "--overwrite", "--trace-signals", "-q"] + format)
+    #expect(good.status == 0 && failed.status == 3, "\(good.err) \(failed.err)")
+    func signals(_ text: String) throws -> [String] {
+      try text.split(separator: "\n").compactMap { line in
+        if json {
+          let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+          guard object["event"] as? String == "signal" else { return nil }
+          #expect(object["observers"] as? [String] == ["SignalTrace"] && object["detail"] is String, "\(line)")
+          return object["signal"] as? String
+        }
+        guard let match = line.wholeMatch(of: /signal: ([^(]+) \(.+\) to 1 observer: SignalTrace/) else { return nil }
+        return String(match.output.1)
+      }
+    }
+    let seen = try signals(good.err)
+    for name in names { #expect(seen.contains(name), "\(name) is missing: \(good.err)") }
+    #expect(seen.filter { $0 == "chunk done" }.count == 2 && seen.filter { $0 == "published" }.count == 1)
+    #expect(try signals(failed.err).contains("failed") && !signals(failed.err).contains("published"))
+    #expect(!good.err.contains("Secret") && !failed.err.contains("Secret"))
+    let silent = try workdir.run(["run", "in.ndjson", "-o", "out.ndjson", "--overwrite", "-q"])
+    #expect(silent.err.isEmpty)
+  }
+
   @Test("--report tells its form by the name, and is written for a failed run too", arguments: ["json", "md", "html", "prom"])
   func reports(ending: String) throws {
     let workdir = try workdir()

@@ -7,6 +7,7 @@ public import OhanaCore
 /// |---|---|
 /// | `progress` | `bytesRead`, `bytesTotal` (where known), `records` (good ones read), `seconds`, `percent` and `secondsLeft` (of what is being done, where known), `limiting` (where known), `warning` (where something is short); behind the end of the input, while a stage gives out what it held back, `stage`, `passed` and `toPass` (its records) |
 /// | `note` | `message` |
+/// | `signal` | `signal` (its name), `detail` (what it carries, in numbers), `observers` (`--trace-signals`) |
 /// | `error` | `code`, `exit`, `message` |
 /// | `interrupted` | `signal`, `resumable`, `message` |
 /// | `summary` | the books, and the output's name |
@@ -33,6 +34,12 @@ public enum LogText {
     var limiting: String?
     var warning: String?
   }
+  private struct SignalLine: Encodable {
+    var event = "signal"
+    var signal: String
+    var detail: String
+    var observers: [String]
+  }
   private struct SummaryLine: Encodable {
     var event = "summary"
     var output: FilePath?
@@ -49,6 +56,15 @@ public enum LogText {
   }
   /// Something worth knowing that is no error.
   public static func note(_ message: String) -> String { text(Line(event: "note", message: message)) }
+  /// A signal of the run has fired.
+  ///
+  /// - Parameters:
+  ///   - name: the signal's.
+  ///   - detail: what it carries, without values of records.
+  ///   - observers: who was told.
+  public static func fired(_ name: String, detail: String, observers: [String]) -> String {
+    text(SignalLine(signal: name, detail: detail, observers: observers))
+  }
   /// What went wrong, and the exit status that comes of it.
   public static func error(_ failure: RunState.Failure) -> String {
     text(Line(event: "error", message: failure.message, code: failure.code, exit: failure.exitStatus))
