@@ -121,6 +121,11 @@ extension RunOption {
     ) {
       $0.options.onAuth = try choice("--on-auth", $1)
     },
+    .init(
+      "--interleave", nil, .input,
+      "Records of several inputs in the order in which they arrive: a slow pipe or program holds up no other input. Records of one input keep their "
+        + "order, but another run may give another result: not deterministic. Not with --resume, --ragged pad, or CSV written on the way from NDJSON without --columns."
+    ) { request, _ in request.options.interleave = true },
     // Output
     .init(
       "--output", short: "-o", "OUTPUT", .output,

@@ -57,6 +57,64 @@ import Testing
     #expect(contacts.map(\.id) == [("slow", 0), ("slow", 1), ("fast", 0), ("fast", 1)].map { ContactID(source: $0.0, ordinal: $0.1) })
   }
 
+  @Test("MULTI O-31: with interleave contacts come as they arrive, and who is ready first is finished first", arguments: [1, 2, 8])
+  func arrival(threads: Int) async throws {
+    let gate = DispatchSemaphore(value: 0)
+    let slow = GatedProvider("slow", ndjson(["a1", "a2"]), gate)
+    let fast = LinesProvider("fast", ndjson(["b1", "b2"]))
+    let source = ContactsDataSource(
+      dataProviders: [slow, fast],
+      options: options {
+        $0.threads = threads; $0.interleave = true
+      })
+    log.watch(source)
+    source.onProviderFinished.observe(log) { _, report in if report.provider.identifier == "fast" { gate.signal() } }
+    let contacts = try await source.loadContacts()
+    #expect(contacts.map(\.firstName) == ["b1", "b2", "a1", "a2"])
+    #expect(contacts.map(\.id) == [("fast", 0), ("fast", 1), ("slow", 0), ("slow", 1)].map { ContactID(source: $0.0, ordinal: $0.1) })
+    #expect(log.all == ["finished fast 2+0 loaded", "finished slow 2+0 loaded", "ready ready"])
+    #expect(source.providerStatuses == [.loaded, .loaded])
+  }
+
+  @Test("MULTI O-21 O-31: with interleave a run that is cancelled does not wait for those that are silent") func cancelled() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    defer { gate.signal() }
+    let source = ContactsDataSource(
+      dataProviders: [GatedProvider("silent", ndjson(["a"]), gate), LinesProvider("fast", ndjson(["b"]))],
+      options: options { $0.interleave = true })
+    log.watch(source)
+    let finished = DispatchSemaphore(value: 0)
+    source.onProviderFinished.observe(log) { _, _ in finished.signal() }
+    let load = Task { try await source.loadContacts() }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        finished.wait()
+        continuation.resume()
+      }
+    }
+    load.cancel()
+    await #expect(throws: OhanaError.self) { try await load.value }
+    #expect(source.status == .cancelled && source.providerStatuses == [.cancelled, .loaded])
+  }
+
+  /// Gives nothing before its gate has been opened.
+  private struct GatedProvider: DataProvider {
+    let identifier: String
+    let lines: [String]
+    let gate: DispatchSemaphore
+    init(_ identifier: String, _ lines: [String], _ gate: DispatchSemaphore) {
+      (self.identifier, self.lines, self.gate) = (identifier, lines, gate)
+    }
+    func open() throws -> ProviderContent {
+      .stream(
+        ProviderStream { [lines, gate] text in
+          gate.wait()
+          text.append(string: lines.map { $0 + "\n" }.joined())
+          return false
+        })
+    }
+  }
+
   @Test("MULTI O-31 O-32: CSV, NDJSON and providers of one's own stand beside one another, in declared order", arguments: [1, 2, 8])
   func formatsBesideOneAnother(threads: Int) async throws {
     let folder = try Workdir()

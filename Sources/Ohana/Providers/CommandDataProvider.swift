@@ -1,5 +1,6 @@
 internal import Dispatch
 public import OhanaCore
+internal import OhanaFormats
 
 /// What a program writes to its standard output: NDJSON or CSV in UTF-8, told by its first bytes. The tool's `--from 'cmd: PROGRAM'`.
 ///
@@ -23,17 +24,20 @@ public struct CommandDataProvider: DataProvider {
 }
 
 /// A program's output, from the first read on.
-private final class CommandStream: ByteStream, @unchecked Sendable {  // because one piece of work at a time uses it
+private final class CommandStream: InterruptibleByteStream, @unchecked Sendable {  // because one piece of work at a time reads it
   private let command: String
   private let name: FilePath
-  private var process: (id: pid_t, output: Int32)?
+  /// Locked, since it may be interrupted while it is read.
+  private let running = Locked<(id: pid_t, output: Int32)?>(nil)
+  /// Nobody wants any more; touched under the lock of `running`.
+  private var isUnwanted = false
   private var isOver = false
   private(set) var inputBytesRead = 0
 
   init(_ command: String, name: FilePath) { (self.command, self.name) = (command, name) }
 
   deinit {
-    guard let process else { return }
+    guard let process = running.withLock({ $0 }) else { return }
     close(process.output)
     kill(process.id, SIGTERM)
     // Nobody waits for a program that is slow to end.
@@ -45,14 +49,27 @@ private final class CommandStream: ByteStream, @unchecked Sendable {  // because
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     if isOver { return 0 }
-    let process = try self.process ?? start()
-    self.process = process
+    let process = try running.withLock { running in
+      if isUnwanted { return running }
+      let process = try running ?? start()
+      running = process
+      return process
+    }
+    guard let process else { return 0 }
     var count: Int
     repeat { count = OhanaCore.read(process.output, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
     guard count >= 0 else { throw failure("its output cannot be read (error \(errno))") }
     inputBytesRead += count
     if count == 0 { try end(process) }
     return count
+  }
+
+  /// The program is told to end, and so its output does.
+  func interrupt() {
+    running.withLock { running in
+      isUnwanted = true
+      if let running { kill(running.id, SIGTERM) }
+    }
   }
 
   private func start() throws -> (id: pid_t, output: Int32) {
@@ -92,7 +109,7 @@ private final class CommandStream: ByteStream, @unchecked Sendable {  // because
   /// Its output is at its end: so is it, or will be soon.
   private func end(_ process: (id: pid_t, output: Int32)) throws {
     isOver = true
-    self.process = nil
+    running.withLock { $0 = nil }
     close(process.output)
     var status: Int32 = 0
     while waitpid(process.id, &status, 0) < 0 {

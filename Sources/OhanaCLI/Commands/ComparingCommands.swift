@@ -13,6 +13,9 @@ enum DiffCommand {
     if let onAuth = parser.request.options.onAuth, onAuth != .fail {
       throw OhanaError(.usage, "unused-option", "diff needs both of its inputs, so that --on-auth cannot be \(onAuth.rawValue)")
     }
+    if parser.request.options.interleave {
+      throw OhanaError(.usage, "unused-option", "diff knows its inputs by their order, so that there is no --interleave")
+    }
     // Each side may be several files: a folder, a glob.
     let old = try InputResolver.resolve([inputs[0]])
     let new = try InputResolver.resolve([inputs[1]])

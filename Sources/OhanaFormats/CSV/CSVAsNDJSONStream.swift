@@ -18,6 +18,7 @@ package final class CSVAsNDJSONStream: ByteStream, @unchecked Sendable {  // bec
   private let path: FilePath
   private let memoryLimit: Int
   private let allowsRejects: Bool
+  private let isPrompt: Bool
   private let open: @Sendable () throws -> any ByteStream
   private var reader: Reader?
   private let batch = RecordBatch()
@@ -32,14 +33,17 @@ package final class CSVAsNDJSONStream: ByteStream, @unchecked Sendable {  // bec
   /// - Parameters:
   ///   - memoryLimit: bytes that a record may take.
   ///   - allowsRejects: a record that cannot be read is left to the reader behind; otherwise it is a fault of the stream.
+  ///   - isPrompt: as ``CSVFramer`` has it.
   ///   - open: the text, where the header says that it is read from; called once, when the first byte is wanted.
   package init(
-    header: CSVHeader, path: FilePath, memoryLimit: Int, allowsRejects: Bool, open: @escaping @Sendable () throws -> any ByteStream
+    header: CSVHeader, path: FilePath, memoryLimit: Int, allowsRejects: Bool, isPrompt: Bool = false,
+    open: @escaping @Sendable () throws -> any ByteStream
   ) {
     self.header = header
     self.path = path
     self.memoryLimit = memoryLimit
     self.allowsRejects = allowsRejects
+    self.isPrompt = isPrompt
     self.open = open
   }
 
@@ -49,7 +53,8 @@ package final class CSVAsNDJSONStream: ByteStream, @unchecked Sendable {  // bec
     var schema = RecordSchema(columns: header.columns)
     try schema.makeExplicitIfColumnar()
     let reader = Reader(
-      source: source, framer: CSVFramer(stream: source, header: header, batchBytes: Self.batchBytes, memoryLimit: memoryLimit),
+      source: source,
+      framer: CSVFramer(stream: source, header: header, batchBytes: Self.batchBytes, memoryLimit: memoryLimit, isPrompt: isPrompt),
       parser: CSVParser(fields: schema.sourceFields, slotCount: schema.slotCount, marksVerbatim: false),
       renderer: try NDJSONRenderer(layout: schema.layout, source: .columns), slotCount: schema.slotCount)
     self.reader = reader

@@ -19,6 +19,7 @@ public final class CSVFramer: RecordFramer, Checkpointable, @unchecked Sendable 
   private let batchBytes: Int
   private let memoryLimit: Int
   private let isTolerant: Bool
+  private let isPrompt: Bool
   /// The state of most batches, made once.
   private let regularState: CSVBatchState
 
@@ -38,9 +39,10 @@ public final class CSVFramer: RecordFramer, Checkpointable, @unchecked Sendable 
   ///   - head: bytes that were read from `stream` before; taken over.
   ///   - batchBytes: bytes of input per batch.
   ///   - memoryLimit: bytes that a record longer than a batch may take; beyond it the input is refused with `memory`.
+  ///   - isPrompt: what whole lines there are make a batch, where waiting for more would be waiting.
   public init(
     stream: any ByteStream, header: CSVHeader, source: FilePath? = nil, head: ByteBuffer? = nil, batchBytes: Int = 1 << 20,
-    memoryLimit: Int = .max
+    memoryLimit: Int = .max, isPrompt: Bool = false
   ) {
     precondition(batchBytes > 0, "a batch needs room for a byte")
     precondition(header.dialect.delimiter != nil, "the dialect comes from CSVHeader.scan")
@@ -49,6 +51,7 @@ public final class CSVFramer: RecordFramer, Checkpointable, @unchecked Sendable 
     self.header = header
     self.batchBytes = batchBytes
     self.memoryLimit = memoryLimit
+    self.isPrompt = isPrompt
     pending = head ?? ByteBuffer()
     scanner = CSVRecordScanner(header.dialect)
     kernel = ohana_kernel_best()
@@ -123,9 +126,13 @@ public final class CSVFramer: RecordFramer, Checkpointable, @unchecked Sendable 
       pendingStart = 0
     }
     while arena.count < count, !hasEnded {
-      let got = try stream.read(into: UnsafeMutableRawBufferPointer(start: arena.base + arena.count, count: count - arena.count))
+      let room = count - arena.count
+      let got = try stream.read(into: UnsafeMutableRawBufferPointer(start: arena.base + arena.count, count: room))
       if got == 0 { hasEnded = true }
+      // A stream gives less than it is asked for where it would have to wait. The header's line is none that is waited for.
+      let endsLine = isPrompt && got < room && memchr(arena.base + arena.count, 0x0a, got) != nil
       arena.count += got
+      if endsLine, arena.count > header.dataOffset || hasBegun { break }
     }
   }
 

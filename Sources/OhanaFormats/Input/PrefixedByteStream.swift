@@ -38,12 +38,17 @@ public final class PrefixedByteStream: ByteStream, Checkpointable, @unchecked Se
   }
 
   /// Reads up to `count` bytes of a stream and returns them with a stream that still delivers them.
-  public static func peek(_ stream: any ByteStream, count: Int) throws -> (head: ByteBuffer, stream: PrefixedByteStream) {
+  ///
+  /// - Parameter isPrompt: a whole line is enough, where waiting for more would be waiting.
+  package static func peek(
+    _ stream: any ByteStream, count: Int, isPrompt: Bool = false
+  ) throws -> (head: ByteBuffer, stream: PrefixedByteStream) {
     let head = ByteBuffer(capacity: count)
     while head.count < count {
       let got = try stream.read(into: UnsafeMutableRawBufferPointer(start: head.base + head.count, count: count - head.count))
       if got == 0 { break }
       head.count += got
+      if isPrompt, head.bytes.contains(0x0a) { break }
     }
     let copy = ByteBuffer(capacity: head.count)
     copy.append(head.bytes)

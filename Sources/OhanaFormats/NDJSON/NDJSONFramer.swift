@@ -16,6 +16,7 @@ public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendab
   private let batchBytes: Int
   private let maxRecordBytes: Int
   private let maxHeldBytes: Int
+  private let isPrompt: Bool
   /// The beginning of the line that the last batch was cut in.
   private let tail = ByteBuffer()
   /// Offset in the input of the first byte of `tail`.
@@ -38,8 +39,10 @@ public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendab
   ///   - maxRecordBytes: longer records are rejected (`--max-record`), line end not counted. The parser has to be told the same.
   ///   - maxHeldBytes: what memory allows for one record. A legal record over it ends the run, since another result would depend on the
   ///     memory given.
+  ///   - isPrompt: what whole lines there are make a batch, where waiting for more would be waiting.
   public init(
-    _ stream: any ByteStream, source: FilePath? = nil, batchBytes: Int = 1 << 20, maxRecordBytes: Int = 64 << 20, maxHeldBytes: Int = .max
+    _ stream: any ByteStream, source: FilePath? = nil, batchBytes: Int = 1 << 20, maxRecordBytes: Int = 64 << 20, maxHeldBytes: Int = .max,
+    isPrompt: Bool = false
   ) {
     precondition(batchBytes > 0 && maxRecordBytes > 0 && maxRecordBytes < 1 << 31, "sizes have to be positive, a record below 2 GiB")
     self.stream = stream
@@ -47,6 +50,7 @@ public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendab
     self.batchBytes = batchBytes
     self.maxRecordBytes = maxRecordBytes
     self.maxHeldBytes = min(maxHeldBytes, maxRecordBytes)
+    self.isPrompt = isPrompt
   }
 
   /// - Throws: what the stream throws, once the whole lines before its fault are delivered; ``OhanaError`` (`memory`,
@@ -74,6 +78,8 @@ public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendab
       let searched = arena.count
       read(room, into: arena)
       lastLineEnd = max(lastLineEnd, self.lastLineEnd(in: arena, from: searched))
+      // A stream gives less than it is asked for where it would have to wait.
+      if isPrompt, lastLineEnd >= 0, arena.count < searched + room { break }
     }
     if !isAtEnd || stream.fault != nil {
       let end = lastLineEnd + 1
@@ -95,7 +101,10 @@ public final class NDJSONFramer: RecordFramer, Checkpointable, @unchecked Sendab
   private func begin() {
     hasBegun = true
     let first = ByteBuffer(capacity: 64 << 10)
-    while first.count < first.capacity, !isAtEnd, failure == nil { read(first.capacity - first.count, into: first) }
+    while first.count < first.capacity, !isAtEnd, failure == nil {
+      read(first.capacity - first.count, into: first)
+      if isPrompt, lastLineEnd(in: first, from: 0) >= 0 { break }
+    }
     if let form = NDJSONUnfolder.form(of: first.bytes) {
       unfolder = NDJSONUnfolder(
         form, first, then: stream, failure: failure, batchBytes: batchBytes, maxRecordBytes: maxRecordBytes, maxHeldBytes: maxHeldBytes)

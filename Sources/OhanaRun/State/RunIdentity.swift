@@ -40,6 +40,8 @@ public struct RunIdentity: Sendable, Equatable, Codable {
   /// nil where an input cannot be read again.
   init?(_ request: RunRequest, inputs paths: [FilePath]) {
     inputs = []
+    // Nobody knows in which order records came.
+    if request.options.interleave { return nil }
     for path in paths {
       guard let input = Input(path) else { return nil }
       inputs.append(input)

@@ -82,6 +82,9 @@ public struct RunOptions: Sendable {
   public var onProviderError = ProviderErrorPolicy.fail
   /// An input or provider that may not be read; nil: what ``onProviderError`` says.
   public var onAuth: AuthPolicy?
+  /// Records of several inputs come in the order in which they arrive, instead of that of the inputs: one that has to be waited for holds up no other.
+  /// Another run may give another order. Records of one input keep theirs.
+  public var interleave = false
   /// Fields that may be in no record at all.
   public var optional = RecordSchema.OptionalFields.names([])
   /// The field `image` is read where something needs it; otherwise it is left out, as if no record had one.

@@ -1,4 +1,5 @@
 internal import OhanaCore
+internal import OhanaFormats
 internal import Synchronization
 
 /// What is known of each input once its batches have passed in order.
@@ -68,6 +69,9 @@ final class LedgerStage: OrderedStage, Checkpointable {
   private let readsOn: Bool
   private let onBadChunk: RunOptions.BadChunkPolicy
   private let showsValues: Bool
+  private let inTurns: Bool
+  /// Inputs whose end has been told of, where they do not end in order.
+  private let ended = Mutex<Set<Int>>([])
   private let write: (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)?
   private let announce: (@Sendable (Int, InputEvent.Kind) -> Void)?
   /// What is to be told of faults; used by one piece of work at a time.
@@ -77,10 +81,11 @@ final class LedgerStage: OrderedStage, Checkpointable {
   /// - Parameters:
   ///   - readsOn: over the budget, read to the end and count (there is a file for rejects) instead of stopping at the first.
   ///   - showsValues: the first rejects are named with the beginning of their text.
+  ///   - inTurns: batches of several inputs take turns, and there is an ``EndOfInput`` behind each input's last.
   ///   - write: gets each reject in input order.
   init(
     sources: [FilePath], budget: RunOptions.RejectBudget, readsOn: Bool, onBadChunk: RunOptions.BadChunkPolicy,
-    showsValues: Bool = false,
+    showsValues: Bool = false, inTurns: Bool = false,
     write: (@Sendable (FilePath, RecordBatch, Reject) throws -> Void)?, announce: (@Sendable (Int, InputEvent.Kind) -> Void)? = nil
   ) {
     self.sources = sources
@@ -88,6 +93,7 @@ final class LedgerStage: OrderedStage, Checkpointable {
     self.readsOn = readsOn
     self.onBadChunk = onBadChunk
     self.showsValues = showsValues
+    self.inTurns = inTurns
     self.write = write
     self.announce = announce
     news = announce.map { Locked(FaultNews($0)) }
@@ -103,7 +109,7 @@ final class LedgerStage: OrderedStage, Checkpointable {
     // What a stage held back was counted when it was read.
     if batch.hasOrigins { return .pass }
     let source = sources[batch.source]
-    announceEnds(before: batch.source)
+    if !inTurns { announceEnds(before: batch.source) }
     for reject in batch.rejects { try write?(source, batch, reject) }
     if let news, !batch.rejects.isEmpty || !batch.warnings.isEmpty { news.withLock { $0.add(batch, source) } }
     try state.withLock { totals in
@@ -143,6 +149,7 @@ final class LedgerStage: OrderedStage, Checkpointable {
       }
     }
     if let fault = batch.fault, fault.category == .io { announce?(batch.source, .failed(fault)) }
+    if inTurns, batch.readerState is EndOfInput { announceEnd(of: batch.source) }
     return .pass
   }
 
@@ -154,7 +161,7 @@ final class LedgerStage: OrderedStage, Checkpointable {
       case .percent(let percent): Double(totals.rejected) * 100 > percent * Double(totals.read + totals.rejected)
       }
     if isOver { throw Self.overBudget(totals, budget: budget) }
-    announceEnds(before: sources.count)
+    if inTurns { for source in sources.indices { announceEnd(of: source) } } else { announceEnds(before: sources.count) }
     return nil
   }
 
@@ -168,6 +175,13 @@ final class LedgerStage: OrderedStage, Checkpointable {
     }
     if !ended.isEmpty { news.withLock { $0.tell() } }
     for (index, input) in ended { announce(index, .ended(read: input.read, rejected: input.rejected)) }
+  }
+
+  private func announceEnd(of source: Int) {
+    guard let announce, let news, ended.withLock({ $0.insert(source).inserted }) else { return }
+    news.withLock { $0.tell() }
+    let input = state.withLock { source < $0.inputs.count ? $0.inputs[source] : InputLedger() }
+    announce(source, .ended(read: input.read, rejected: input.rejected))
   }
 
   /// Whether an input's very first line was read as JSON and does not even begin as a record does: it may be CSV under another name.

@@ -123,7 +123,7 @@ extension RunOptions {
 }
 
 /// A provider's stream, whose errors name it.
-private final class NamedStream: ByteStream, @unchecked Sendable {  // because one piece of work at a time uses it
+private final class NamedStream: InterruptibleByteStream, @unchecked Sendable {  // because one piece of work at a time uses it
   private let stream: any ByteStream
   private let name: FilePath
 
@@ -134,6 +134,7 @@ private final class NamedStream: ByteStream, @unchecked Sendable {  // because o
 
   var inputBytesRead: Int { stream.inputBytesRead }
   var fault: OhanaError? { stream.fault }
+  func interrupt() { (stream as? any InterruptibleByteStream)?.interrupt() }
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     try InputManager.named(name) { try stream.read(into: buffer) }
   }
@@ -141,11 +142,20 @@ private final class NamedStream: ByteStream, @unchecked Sendable {  // because o
 
 extension [InputItem] {
   /// Tells of each input's events; nil where nobody listens.
-  func announcer(_ onInput: (@Sendable (InputEvent) -> Void)?) -> (@Sendable (Int, InputEvent.Kind) -> Void)? {
+  ///
+  /// - Parameter inTurns: the last input of a provider need not be the last that ends.
+  func announcer(_ onInput: (@Sendable (InputEvent) -> Void)?, inTurns: Bool) -> (@Sendable (Int, InputEvent.Kind) -> Void)? {
     guard let onInput else { return nil }
     let items = self.map { (path: $0.path, provider: $0.provider) }
+    let left = Locked(items.reduce(into: [Int: Int]()) { $0[$1.provider, default: 0] += 1 })
     return { index, kind in
-      let isLast = index + 1 == items.count || items[index + 1].provider != items[index].provider
+      var isLast = index + 1 == items.count || items[index + 1].provider != items[index].provider
+      if inTurns, case .ended = kind {
+        isLast = left.withLock { left in
+          left[items[index].provider, default: 0] -= 1
+          return left[items[index].provider] == 0
+        }
+      }
       onInput(InputEvent(kind: kind, provider: items[index].provider, name: items[index].path, isLast: isLast))
     }
   }

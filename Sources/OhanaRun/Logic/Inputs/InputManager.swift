@@ -112,7 +112,7 @@ struct InputManager: InputManaging {
   func probe(_ path: FilePath, given stream: (any ByteStream)?, options: RunOptions) throws -> ProbedInput {
     let (text, size) = try openText(path, given: stream, options: options)
     let rejects = (text as? RejectsStream)?.kind
-    let (head, stream) = try PrefixedByteStream.peek(text, count: Self.headBytes)
+    let (head, stream) = try PrefixedByteStream.peek(text, count: Self.headBytes, isPrompt: options.interleave)
     let format = try rejects?.format ?? format(of: path, head: head, options: options)
     var input = ProbedInput(path: path, format: format, size: size)
     let isOnce = path == "-" || size == nil

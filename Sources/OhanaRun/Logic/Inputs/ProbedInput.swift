@@ -13,6 +13,10 @@ struct ProbedInput: Sendable {
   var open: (any ByteStream)?
   /// Standard input that has to be read twice, put aside.
   var spooled: SpooledInput?
+  /// It may have to be waited for: a pipe, a program, what a provider gives.
+  var isLive = false
+  /// Ends a wait for its next bytes, from any thread.
+  var interrupt: (@Sendable () -> Void)?
   /// A run can be gone on with from within it; known where `--resume` asks for that.
   var isResumable = true
   /// There is no byte in it, so it may pass for either format.

@@ -77,7 +77,8 @@ public enum PlanActions {
     ) -> RunPlanner {
       RunPlanner(
         inputs: dependencies.inputs, scheduler: scheduler, spill: request.onSpill.map { AnnouncedSpill(spill, $0) } ?? spill,
-        announce: desk.found.items.announcer(request.onInput), meter: meter, stageBytes: dependencies.stageBytes)
+        announce: desk.found.items.announcer(request.onInput, inTurns: request.options.interleave), meter: meter,
+        stageBytes: dependencies.stageBytes)
     }
 
     private func probe(_ items: [InputItem], _ inputs: any InputManaging, _ spill: FileSpillStore) throws -> [ProbedInput] {
@@ -96,6 +97,7 @@ public enum PlanActions {
       _ draft: RunDraft, _ planner: RunPlanner, _ inputs: any InputManaging, _ spill: FileSpillStore, _ context: RunContext
     ) async throws -> (RunPlan, CSVColumnTable?) {
       guard draft.sink.needsColumnsFirst(draft.probed, draft.request) else { return (try planner.plan(draft), nil) }
+      try request.checkOrder(readsTwice: true)
       var draft = draft
       if earlier != nil {
         // The checkpoint knows the columns.

@@ -10,6 +10,10 @@ enum PlanText {
     let total = sizes.contains { $0 == nil } ? "of unknown size" : Quantity.sized(sizes.reduce(0) { $0 + ($1 ?? 0) })
     let format = plan.inputs.first?.format.rawValue ?? "nothing"
     rows.append(("inputs", "\(plan.inputs.count) \(plan.inputs.count == 1 ? "file" : "files") of \(format), \(total)"))
+    if options.interleave {
+      let live = plan.inputs.count(where: \.isLive)
+      rows.append(("order", "of arrival, not the same every time: \(live) to be waited for, \(plan.inputs.count - live) that are at hand"))
+    }
     let fields = plan.schema.sourceFields.map(\.name.description).joined(separator: ", ")
     rows.append(("reads", fields.isEmpty ? "record boundaries only, and checks every value" : fields))
     if let columns = plan.schema.columns {

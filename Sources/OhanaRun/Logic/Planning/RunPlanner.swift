@@ -153,7 +153,8 @@ struct RunPlanner: Sendable {
 
     // What lies behind the record that makes a stage stop reading gives no columns, unless a breaker has to see it all the same.
     let stopPlace = Self.stopPlace(stages)
-    if stopPlace > 0 {
+    // Nor where records come as they arrive: what has been met then lies before the stop or behind it.
+    if stopPlace > 0, !options.interleave {
       let whileWriting = !stages.contains { $0.stage.memoryClass == .breaker }
       for collector in collectors { collector.table.mayEnd(whileWriting: whileWriting) }
     }
@@ -162,7 +163,9 @@ struct RunPlanner: Sendable {
         var step = step
         // What a stage in front of the ledger holds back, it holds back without the batch: rejects go on to the ledger.
         step.forwardsConsumed = index < stopPlace
-        if index < stopPlace, step.stopsReading { step.onStop = { bound in for collector in collectors { collector.end(before: bound) } } }
+        if index < stopPlace, step.stopsReading, !options.interleave {
+          step.onStop = { bound in for collector in collectors { collector.end(before: bound) } }
+        }
         return step
       }
     }
@@ -183,7 +186,7 @@ struct RunPlanner: Sendable {
     // The ledger stands behind the last stage that may stop reading, but before anything that holds records back.
     let ledger = LedgerStage(
       sources: probed.map(\.path), budget: options.maxRejects, readsOn: options.rejects != nil, onBadChunk: options.onBadChunk,
-      showsValues: options.showValues, write: try rejectWriter(options, probed, outputs), announce: announce)
+      showsValues: options.showValues, inTurns: options.interleave, write: try rejectWriter(options, probed, outputs), announce: announce)
     for (index, stage) in stages.enumerated() {
       if index == stopPlace { steps.append(.init(.ordered(ledger))) }
       steps += stageSteps(stage, at: index)
@@ -246,22 +249,33 @@ struct RunPlanner: Sendable {
 
   private func source(
     _ probed: [ProbedInput], options: RunOptions, batchBytes: Int, heldBytes: Int, announce: (@Sendable (Int, InputEvent.Kind) -> Void)?
-  ) -> InputSource {
-    InputSource(count: probed.count) { [inputs, meter] index in
+  ) -> any BatchSource {
+    let live = probed.indices.filter { options.interleave && probed[$0].isLive }
+    // Each has a batch of its own, and what of a record goes beyond it.
+    let liveBytes = min(batchBytes, 256 << 10)
+    let openAtOnce = max(1, min(live.count, 64, options.memory / 16 / (2 * liveBytes)))
+    let open: InputSource.Opener = { [inputs, meter] index in
       announce?(index, .opened)
       meter?.add(index, .processing)
       let input = probed[index]
+      let isPrompt = options.interleave && input.isLive
       let stream = try input.open ?? input.spooled?.makeStream() ?? inputs.openText(input.path, options: options).stream
+      let (bytes, held) = isPrompt ? (liveBytes, max(heldBytes / openAtOnce, 4 * liveBytes)) : (batchBytes, heldBytes)
       let framer: any RecordFramer =
         switch input.format {
         case .ndjson:
-          NDJSONFramer(stream, source: input.path, batchBytes: batchBytes, maxRecordBytes: options.maxRecord, maxHeldBytes: heldBytes)
-        case .csv: CSVFramer(stream: stream, header: input.header!, source: input.path, batchBytes: batchBytes, memoryLimit: heldBytes)
+          NDJSONFramer(
+            stream, source: input.path, batchBytes: bytes, maxRecordBytes: options.maxRecord, maxHeldBytes: held, isPrompt: isPrompt)
+        case .csv:
+          CSVFramer(stream: stream, header: input.header!, source: input.path, batchBytes: bytes, memoryLimit: held, isPrompt: isPrompt)
         }
       return (framer, stream)
-    } onEnd: { [meter] index in
-      meter?.add(index, .loaded)
     }
+    let onEnd: @Sendable (Int) -> Void = { [meter] in meter?.add($0, .loaded) }
+    guard options.interleave else { return InputSource(count: probed.count, open: open, onEnd: onEnd) }
+    return InterleavedSource(
+      count: probed.count, live: live, openAtOnce: openAtOnce, batchBytes: liveBytes, open: open,
+      interrupt: { probed[$0].interrupt?() }, onEnd: onEnd)
   }
 
   private func rejectWriter(

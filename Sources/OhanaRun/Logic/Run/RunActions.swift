@@ -1,5 +1,6 @@
 internal import OhanaCore
 internal import OhanaEngine
+internal import OhanaFormats
 
 /// A run's course.
 public enum RunActions {
@@ -82,7 +83,7 @@ public enum RunActions {
       try await context.dispatch(
         Begin(
           plan: run.lines, bytesTotal: run.bytesTotal, checkpointInterval: interval,
-          notes: run.skippedNotes + run.plan.notes + run.resumeNotes(context.state.kept) + run.temporaryNotes))
+          notes: run.request.orderNotes + run.skippedNotes + run.plan.notes + run.resumeNotes(context.state.kept) + run.temporaryNotes))
       defer { run.meter?.flush() }
       do {
         try await run.begin()
@@ -114,7 +115,10 @@ extension RunContext {
     run?.trace?.name(plan)
     let meter = ProgressMeter(began: began) { [store] in store.post($0) }
     let turns = Locked<PipelineRunner?>(nil)
-    defer { turns.withLock { $0 = nil } }
+    defer {
+      turns.withLock { $0 = nil }
+      (plan.pipeline.source as? InterleavedSource)?.close()
+    }
     let runner = PipelineRunner(
       plan.pipeline, batchCount: plan.memory.batchCount, batchBytes: plan.memory.batchBytes, scheduler: scheduler,
       counts: run?.counts, trace: run?.trace, onEnd: run.flatMap { atEnd($0, turns) }
@@ -131,6 +135,7 @@ extension RunContext {
         Self.checkpoint(run, runner, store)
       } else if new.interruption != nil, !new.isLeaving {
         runner.cancel(Self.interrupted)
+        (plan.pipeline.source as? InterleavedSource)?.close()
       } else if new.checkpoints.wanted > old.checkpoints.wanted, !new.isLeaving, let run {
         Self.checkpoint(run, runner, store)
       }

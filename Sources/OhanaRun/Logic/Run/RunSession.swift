@@ -45,6 +45,7 @@ public final class RunSession: Sendable {
     let observers = observes ? dependencies.makeObservers(of: store, request.options, since: began) : []
     defer { withExtendedLifetime(observers) {} }
     do {
+      try request.checkOrder()
       try request.checkTemporaryFolder()
       try await store.perform(LockActions.Take(request: request, purpose: purpose, desk: desk))
       if purpose == .write, let commit = try await store.perform(JournalActions.Hold(request: request, desk: desk)) {
@@ -123,11 +124,13 @@ public final class RunSession: Sendable {
   /// What a request would do, for people; reads no further than the inputs' first bytes.
   public static func describe(_ request: RunRequest, dependencies: RunDependencies = RunDependencies()) throws -> [String] {
     let options = request.options
+    try request.checkOrder()
     let threads = options.threads ?? dependencies.processors.usableCount
     let listing = try dependencies.inputs.list(request, leavingOut: options.leavesOut)
     let items = try dependencies.inputs.open(listing, of: request, leavingOut: options.leavesOut).items
     let probed = try dependencies.inputs.probe(items, of: request)
     let sink = try SinkPlan(request, firstInput: probed.first?.format ?? .ndjson)
+    if sink.needsColumnsFirst(probed, request) { try request.checkOrder(readsTwice: true) }
     let scheduler = WorkScheduler(width: threads)
     let spill = dependencies.makeSpill(options)
     defer { spill.close() }
