@@ -11,6 +11,10 @@ public struct PhoneStage: PlannedStage {
       needs --region. What cannot be read as a number, or is too short or too long for its region, or of use only within its area, counts as \
       invalid: it gets no format, and keeps its own text under --replace. Whether a number is in use is not checked. The text is that of the \
       function phone_e164, of 'normalize' and of the KEY kind phone.
+
+      Columns of NDJSON are known up to phone_9 before reading. A record with a higher number ends the run (exit 3), since what is written of all \
+      records is settled before the first: --optional phone_10,phone_11 in front of the first 'then' names such columns. Those of CSV are known \
+      from the header.
       """,
     options: [
       .init("--region", "REGION", "where numbers without a country code are from, as two letters: US, DE"),

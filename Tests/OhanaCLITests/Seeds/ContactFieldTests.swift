@@ -206,6 +206,7 @@ import Testing
     for chain in [["split", "--on", "phone"], ["split", "--on", "email"], ["phone"]] {
       let result = try folder.run(["run", "in.ndjson", "then"] + chain)
       #expect(result.status == 3 && result.err.contains("--optional phone_12"), "\(result.err)")
+      #expect(try folder.run(["help", chain[0]]).text.contains("--optional phone_10,phone_11"))
     }
     try Conformance.expect(
       input, ["split", "--on", "phone"], gives: "{\"id\":\"A\",\"phone\":\"+12125550100\"}\n", options: ["--optional", "phone_12"])
