@@ -46,14 +46,18 @@ struct RunOptionParser {
   /// Options a verb has beside those of every run.
   var extra: [String: String] = [:]
   private let extraOptions: [StageHelp.Option]
+  /// Run options that the verb takes; nil: all.
+  private let allowed: Set<String>?
   private var given: Set<String> = []
 
   /// - Parameters:
   ///   - request: what holds where the line says nothing.
   ///   - extra: options of the verb itself.
-  init(_ request: RunRequest = RunRequest(), extra: [StageHelp.Option] = []) {
+  ///   - allowed: run options that mean something to the verb; nil: all.
+  init(_ request: RunRequest = RunRequest(), extra: [StageHelp.Option] = [], allowed: Set<String>? = nil) {
     self.request = request
     extraOptions = extra
+    self.allowed = allowed
   }
 
   /// Takes one option with its value off `words`.
@@ -80,6 +84,9 @@ struct RunOptionParser {
       let near = NearMiss.best(for: name, among: known).map { "did you mean \($0)? " } ?? ""
       let file = word.bytes.starts(with: "--".utf8) ? "" : "; a file of this name goes behind '--'"
       throw OhanaError(.usage, "unknown-option", "there is no option \(word)", fix: near + "'ohana help run' lists them" + file)
+    }
+    if let allowed, !allowed.contains(option.name) {
+      throw OhanaError(.usage, "unwanted-option", "\(option.name) means nothing here", fix: "leave it out")
     }
     if !option.isRepeatable, !given.insert(option.name).inserted {
       throw OhanaError(.usage, "repeated-option", "\(option.name) is given twice", fix: "leave one of them out")

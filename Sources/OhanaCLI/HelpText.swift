@@ -12,9 +12,14 @@ enum HelpText {
     let examples: [(command: String, text: String)]
     /// Prints an answer instead of records.
     var hasOutput = true
+    /// All run options that it takes; nil: any.
+    var optionNames: Set<String>?
 
     /// Those in front of the first `then` that mean something to it.
-    var runOptions: [RunOption] { takesRunOptions ? RunOption.all.filter { hasOutput || $0.name != "--output" } : [] }
+    var runOptions: [RunOption] {
+      guard takesRunOptions else { return [] }
+      return RunOption.all.filter { hasOutput || $0.name != "--output" }.filter { optionNames?.contains($0.name) ?? true }
+    }
   }
 
   static let verbs: [Verb] = [
@@ -93,11 +98,13 @@ enum HelpText {
       examples: [("ohana resume clean.ndjson.gz", "Go on where the machine was switched off.")]),
     Verb(
       name: "generate", usage: "ohana generate --rows N -o OUTPUT [options]", summary: "Make sample contacts.",
-      text: "Deterministic: the same seed gives the same bytes. The people are invented.", options: GenerateCommand.help,
-      takesRunOptions: false,
+      text: """
+        Deterministic: the same seed gives the same bytes. The people are invented. The files appear together at the end, like those of a run; \
+        after a kill, the next command to the same output finishes or clears up what was left.
+        """, options: GenerateCommand.help, takesRunOptions: true,
       examples: [
         ("ohana generate --rows 1000000 --chunks 8 -o 'sample/part-{n}.ndjson.gz' --truth truth.csv", "A million contacts in eight chunks.")
-      ]),
+      ], optionNames: GenerateCommand.runOptions),
     Verb(
       name: "help", usage: "ohana help [VERB | STAGE | functions | keys | pipeline | exit | man | completion SHELL]", summary: "Explain.",
       text: "",
@@ -131,6 +138,7 @@ enum HelpText {
     if verb.takesRunOptions {
       for section in RunOption.Section.allCases {
         let options = verb.runOptions.filter { $0.section == section }
+        if options.isEmpty { continue }
         lines += ["", section.rawValue + ":"]
         lines += table(
           options.map { option in

@@ -250,7 +250,7 @@ extension RunOption {
     .init("--locale", "L", .meaning, "Language of collation, for example de or sv. Default: CLDR root; never the environment's.") {
       $0.options.locale = text($1)
     },
-    .init("--seed", "N", .meaning, "Seed of sample. Default: 0.") {
+    .init("--seed", "N", .meaning, "Seed of sample and generate. Default: 0.") {
       guard let seed = UInt64(text($1)) else { throw bad("--seed", $1, "a whole number") }
       $0.options.seed = seed
     },

@@ -10,8 +10,14 @@ enum GenerateCommand {
     .init("--truth", "FILE", "Also write which record is which person, as CSV."),
   ]
 
+  /// Those that mean something where nothing is read.
+  static let runOptions: Set = [
+    "--output", "--compress", "--level", "--codec", "--overwrite", "--threads", "--temp-dir", "--resume", "--report", "--manifest",
+    "--progress", "--quiet", "--log-format", "--seed",
+  ]
+
   static func run(_ words: inout ArgumentWords) async throws -> Int32 {
-    let parser = try PlainCommand.parse(&words, extra: help)
+    let parser = try PlainCommand.parse(&words, extra: help, allowed: runOptions)
     let request = parser.request
     if let surplus = request.inputs.first {
       throw OhanaError(.usage, "surplus-argument", "'\(surplus)' is not expected here", fix: "generate reads nothing")
@@ -39,11 +45,8 @@ enum GenerateCommand {
     } else if let output = request.output, FormatSniffer.format(of: output) == .csv {
       options.format = .csv
     }
-    let truth = parser.extra["--truth"].map { FilePath($0) }
-    try GenerateManager().generate(options, to: request.output, truth: truth, run: request.options) { signal in
-      Terminal.error("ohana: interrupted; nothing is published and everything temporary is gone")
-      _exit(128 + signal)
-    }
-    return 0
+    options.truth = parser.extra["--truth"].map { FilePath($0) }
+    let run = ConsoleRun(request)
+    return run.status(await run.execute(.generate(options)))
   }
 }

@@ -143,8 +143,10 @@ enum PlainCommand {
       .usage, "no-output", "\(verb) prints its answer and writes no records", fix: "leave out -o, or write 'ohana \(verb) … > \(output)'")
   }
 
-  static func parse(_ words: inout ArgumentWords, extra: [StageHelp.Option] = [], short: [String: String] = [:]) throws -> RunOptionParser {
-    var parser = RunOptionParser(extra: extra)
+  static func parse(
+    _ words: inout ArgumentWords, extra: [StageHelp.Option] = [], short: [String: String] = [:], allowed: Set<String>? = nil
+  ) throws -> RunOptionParser {
+    var parser = RunOptionParser(extra: extra, allowed: allowed)
     while let word = words.take() {
       if word == "--" {
         parser.request.inputs += words.takeRest()

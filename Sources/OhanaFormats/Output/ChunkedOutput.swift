@@ -16,7 +16,8 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
   private var file: OutputFile?
   /// The file lacks what every chunk begins with: that may be known only when the first record comes.
   private var isHeadDue = false
-  private var recordsInFile = 0
+  /// Records in each chunk begun.
+  private var recordsInFiles: [Int] = []
   private var finished: [OutputTarget] = []
   /// Bytes of records in each chunk begun.
   private var bytesInFiles: [Int] = []
@@ -85,14 +86,14 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     var bytes = bytes
     var records = records
     while records > 0 {
-      if recordsInFile == recordsPerChunk { try next() }
+      if recordsInFiles[number - 1] == recordsPerChunk { try beginNext() }
       try writeHead()
-      let fitting = min(records, recordsPerChunk - recordsInFile)
+      let fitting = min(records, recordsPerChunk - recordsInFiles[number - 1])
       let size = fitting == records ? bytes.count : split(bytes, fitting)
       try file?.write(UnsafeBufferPointer(rebasing: bytes[..<size]))
       bytes = UnsafeBufferPointer(rebasing: bytes[size...])
       records -= fitting
-      recordsInFile += fitting
+      recordsInFiles[number - 1] += fitting
       bytesInFiles[number - 1] += size
     }
   }
@@ -119,7 +120,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
   /// Writes down the finished chunks and where the present one stands.
   public func save(to writer: CheckpointWriter) throws {
     try writer.put(number)
-    try writer.put(recordsInFile)
+    try writer.put(recordsInFiles[number - 1])
     try writer.put(finished.count)
     for target in finished { try target.save(to: writer) }
     for bytes in bytesInFiles { try writer.put(bytes) }
@@ -131,7 +132,6 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
   /// Goes on with the chunks of an earlier process; they are made anew first, to be replaced.
   public func restore(from reader: CheckpointReader) throws {
     let last = try reader.count()
-    recordsInFile = 0
     let records = try reader.count()
     for _ in 0..<(try reader.count(last)) {
       guard let file else { throw CheckpointReader.damaged }
@@ -141,6 +141,8 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
       if number < last { try open() }
     }
     guard number == last else { throw CheckpointReader.damaged }
+    recordsInFiles = recordsInFiles.map { _ in recordsPerChunk }
+    recordsInFiles[last - 1] = records
     for index in bytesInFiles.indices { bytesInFiles[index] = try reader.count() }
     isHeadDue = try reader.bool()
     if try reader.bool() {
@@ -150,16 +152,13 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
       file?.discard()
       file = nil
     }
-    recordsInFile = records
   }
 
   /// Bytes of records, without what each file begins with, in each chunk begun.
   public var byteCounts: [Int] { bytesInFiles }
 
   /// Records of each finished chunk, when all are finished.
-  public var recordCounts: [Int] {
-    finished.indices.map { $0 == finished.count - 1 ? recordsInFile : recordsPerChunk }
-  }
+  public var recordCounts: [Int] { Array(recordsInFiles.prefix(finished.count)) }
 
   /// Leaves nothing of what is not published.
   public func discard() {
@@ -179,7 +178,7 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     try checks.check(path)
     let file = OutputFile(try OutputTarget(path, overwrites: overwrites, names: names), gzip: workspace)
     self.file = file
-    recordsInFile = 0
+    recordsInFiles.append(0)
     bytesInFiles.append(0)
     isHeadDue = true
   }
@@ -192,7 +191,8 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     self.file = nil
   }
 
-  private func next() throws {
+  /// Goes on with the next chunk, however many records are in this one.
+  public func beginNext() throws {
     try close()
     try open()
   }

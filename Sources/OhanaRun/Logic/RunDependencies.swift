@@ -10,6 +10,7 @@ public struct RunDependencies: Sendable {
   var journals: any JournalManaging = JournalManager()
   var checkpoints: any CheckpointManaging = CheckpointManager()
   var manifests: any ManifestManaging = ManifestManager()
+  var generator: any GenerateManaging = GenerateManager()
   /// Time on a clock that is never set, in nanoseconds.
   let clock: @Sendable () -> UInt64
   /// Milliseconds before a read that failed for a passing reason is tried again, once more, and so on.

@@ -75,7 +75,7 @@ public struct RunBooks: Sendable, Equatable, Codable {
     public var records: Int
     /// Of text, before compression.
     public var bytes: Int
-    /// `main`, `tee`, `duplicates` or `rejects`.
+    /// `main`, `tee`, `duplicates`, `rejects` or `truth`.
     public var role: String
   }
 

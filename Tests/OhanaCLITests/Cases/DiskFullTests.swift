@@ -3,7 +3,7 @@ import OhanaTestSupport
 import Testing
 
 /// A file layer that fails: a library in front of the system's, which lets the n-th call that needs space on a disk fail, and those behind
-/// it too, or only that one. With `FAULT_LOG` it also writes down what was done to which file: `c` made, `w` written, `j` a checkpoint
+/// it too, or only that one. With `KILL_AT` it kills the process in front of its n-th rename(2). With `FAULT_LOG` it also writes down what was done to which file: `c` made, `w` written, `j` a checkpoint
 /// entered into a journal, `s` synced.
 enum FailingFiles {
   static let source = """
@@ -11,6 +11,7 @@ enum FailingFiles {
     #include <dlfcn.h>
     #include <errno.h>
     #include <fcntl.h>
+    #include <signal.h>
     #include <stdarg.h>
     #include <stdio.h>
     #include <stdlib.h>
@@ -90,6 +91,12 @@ enum FailingFiles {
       int result = ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(descriptor);
       if (result == 0) tell('s', descriptor);
       return result;
+    }
+    int rename(const char *from, const char *to) {
+      static long renames;
+      const char *at = getenv("KILL_AT");
+      if (at && __atomic_add_fetch(&renames, 1, __ATOMIC_SEQ_CST) == atol(at)) raise(SIGKILL);
+      return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
     }
     int mkdir(const char *path, mode_t mode) {
       if (fails()) return -1;
@@ -215,6 +222,25 @@ enum FailingFiles {
       #expect(workdir.isTemporaryEmpty, "call \(call)")
     }
     #expect(statuses.contains(4))
+  }
+
+  @Test("a full disk: the report tells of it from the same disk, whatever had filled it", arguments: ["json", "md", "html", "prom"])
+  func reportOnFullDisk(kind: String) throws {
+    let workdir = try Workdir()
+    #expect(try workdir.run(["generate", "--rows", "30000", "-o", "in.ndjson"]).status == 0)
+    let script = """
+      mkdir -p small && mount -t tmpfs -o size=1m tmpfs small 2>/dev/null || exit 77
+      head -c 20000 /dev/zero > small/report.\(kind)
+      $OHANA run in.ndjson -o small/out.ndjson --overwrite --report small/report.\(kind) --temp-dir small then sort last; echo "exit $?"
+      ls -A small; tr -d "\\000" < small/report.\(kind)
+      """
+    let result = try workdir.run([], shell: "unshare --mount bash -c '\(script)'")
+    if result.status == 77 || result.err.contains("unshare") {
+      print("SKIPPED: a small disk cannot be mounted here (needs root)")
+      return
+    }
+    #expect(Array(result.lines.prefix(2)) == ["exit 4", "report.\(kind)"], "\(result.text) \(result.err)")
+    #expect(result.lines.count > 4 && !result.err.contains("not written either"), "\(result.text) \(result.err)")
   }
 
   @Test("a small disk: one line that says how much is missing, and nothing left on it") func smallDisk() throws {

@@ -66,6 +66,14 @@ public struct ContactGenerator: Sendable {
   public func generate(chunk: Int, write: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
     let buffer = ByteBuffer(capacity: Self.blockSize + Self.maxRecordSize)
     fillHeader(buffer)
+    try inBlocks(of: options.rows(ofChunk: chunk), buffer, fill: { fill($0, rows: $1) }) { bytes, _ in try write(bytes) }
+  }
+
+  /// The same without what a chunk starts with.
+  ///
+  /// - Parameter write: gets whole records, and how many.
+  func generateRecords(ofChunk chunk: Int, write: (UnsafeBufferPointer<UInt8>, _ records: Int) throws -> Void) throws {
+    let buffer = ByteBuffer(capacity: Self.blockSize + Self.maxRecordSize)
     try inBlocks(of: options.rows(ofChunk: chunk), buffer, fill: { fill($0, rows: $1) }, write: write)
   }
 
@@ -89,11 +97,21 @@ public struct ContactGenerator: Sendable {
     return 0
   }
 
+  /// What the truth starts with.
+  static let truthHeader = "id,person\n"
+
   /// Writes the truth as CSV: `id,person`, where `person` is the id of the person's first record. Blocks of about 1 MiB.
   public func generateTruth(write: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
     let buffer = ByteBuffer(capacity: Self.blockSize)
-    buffer.append("id,person\n")
-    try inBlocks(of: 0..<options.rows, buffer, fill: fillTruth, write: write)
+    buffer.append(string: Self.truthHeader)
+    try inBlocks(of: 0..<options.rows, buffer, fill: fillTruth) { bytes, _ in try write(bytes) }
+  }
+
+  /// The same without what it starts with.
+  ///
+  /// - Parameter write: gets whole rows, and how many.
+  func generateTruthRows(write: (UnsafeBufferPointer<UInt8>, _ rows: Int) throws -> Void) throws {
+    try inBlocks(of: 0..<options.rows, ByteBuffer(capacity: Self.blockSize), fill: fillTruth, write: write)
   }
 
   private func fillTruth(_ buffer: ByteBuffer, rows: Range<Int>) {
@@ -110,16 +128,18 @@ public struct ContactGenerator: Sendable {
   }
 
   private func inBlocks(
-    of rows: Range<Int>, _ buffer: ByteBuffer, fill: (ByteBuffer, Range<Int>) -> Void, write: (UnsafeBufferPointer<UInt8>) throws -> Void
+    of rows: Range<Int>, _ buffer: ByteBuffer, fill: (ByteBuffer, Range<Int>) -> Void,
+    write: (UnsafeBufferPointer<UInt8>, _ rows: Int) throws -> Void
   ) throws {
     var next = rows.lowerBound
     repeat {
+      let first = next
       while next < rows.upperBound, buffer.count < Self.blockSize {
         let end = min(next + 256, rows.upperBound)
         fill(buffer, next..<end)
         next = end
       }
-      try write(buffer.bytes)
+      try write(buffer.bytes, next - first)
       buffer.removeAll()
     } while next < rows.upperBound
   }

@@ -15,6 +15,8 @@ public struct GenerateOptions: Sendable, Equatable {
   public var duplicatesInPercent: Double
   /// Of all chunks.
   public var format: Format
+  /// Where the truth is written, as CSV of record id and person id; nil: nowhere.
+  public var truth: FilePath?
 
   /// - Parameters rows: in all chunks together. `chunks`: files they are spread over. `seed`: the same one gives the same bytes.
   ///   `duplicatesInPercent`: share of records that repeat a person. `format`: of the output.

@@ -59,8 +59,9 @@ public enum JournalActions {
       let main = locks.first { $0.output == request.output }
       for lock in locks {
         guard let note = lock.earlier, note.isBeside || lock !== main else { continue }
-        try clear(note, context)
+        try clear(note, isOwn: !note.isBeside, context)
       }
+      try finishNeighbours(context)
       guard let main else {
         context.dependencies.locks.clearUp(locks)
         for lock in locks { try lock.note(nil, mark: desk.names.mark) }
@@ -83,14 +84,23 @@ public enum JournalActions {
 
     /// Sees to the state that the last run with this output left, where it cannot be gone on with: what was only to be renamed is; of a
     /// state that belongs to another output nothing else is touched.
-    private func clear(_ note: OutputLock.Note, _ context: RunContext) throws {
+    private func clear(_ note: OutputLock.Note, isOwn: Bool, _ context: RunContext) throws {
       let journals = context.dependencies.journals
       guard let kept = fold(journals.read(note.folder, kinds: kinds)?.changes ?? []).kept else {
-        if !note.isBeside { journals.remove(note.folder) }
+        if isOwn { journals.remove(note.folder) }
         return
       }
-      if let commit = kept.commit { _ = try finish(commit) } else if note.isBeside { return }
+      if let commit = kept.commit { _ = try finish(commit) } else if !isOwn { return }
       remove(kept, note.folder, context)
+    }
+
+    /// The last run to a set of chunks may have been killed while they got their names, and one of them is this run's output: it is not to
+    /// take the place of a newer one afterwards.
+    private func finishNeighbours(_ context: RunContext) throws {
+      for lock in try context.dependencies.locks.deadNeighbours(of: desk.locks) {
+        defer { lock.release(keepsFile: lock.hasLeft) }
+        if let note = lock.earlier { try clear(note, isOwn: false, context) }
+      }
     }
 
     private func remove(_ kept: RunState.Kept?, _ folder: FilePath, _ context: RunContext) {

@@ -11,6 +11,8 @@ protocol LockManaging: Sendable {
   func forget(_ folder: FilePath, at output: FilePath)
   /// Takes away the private files of outputs whose last runs were killed.
   func clearUp(_ locks: [OutputLock])
+  /// The locks of dead runs that have left a state, and of whose files some may be among those of `locks`.
+  func deadNeighbours(of locks: [OutputLock]) throws -> [OutputLock]
 }
 
 /// Sees to it that each output is written by one run at a time. Holds nothing.
@@ -31,7 +33,9 @@ struct LockManager: LockManaging {
       for (path, output) in wanted.sorted(by: { $0.key < $1.key }) {
         if let lock = try acquire(path, of: output) { held.append(lock) }
       }
-      for lock in held { try checkNeighbours(of: lock, own: Set(wanted.keys)) }
+      for lock in held {
+        for other in try neighbours(of: lock, own: Set(wanted.keys)) { try checkIsFree(other, lock.output) }
+      }
     } catch {
       for lock in held { lock.release(keepsFile: lock.earlier != nil) }
       throw error
@@ -64,23 +68,40 @@ struct LockManager: LockManaging {
     throw Self.locked(output, by: nil)
   }
 
-  /// A file may be one of another run's chunks, and chunks may be another run's file. Whoever comes second finds the other's lock, since
-  /// each takes its own first.
-  private func checkNeighbours(of lock: OutputLock, own: Set<FilePath>) throws {
+  /// A file may be one of another run's chunks, and chunks may be another run's file: the locks of such runs. Whoever comes second finds the
+  /// other's lock, since each takes its own first.
+  private func neighbours(of lock: OutputLock, own: Set<FilePath>) throws -> [FilePath] {
     let name = lock.path.lastComponent
-    guard let bytes = OutputLock.output(ofName: name) else { return }
+    guard let bytes = OutputLock.output(ofName: name) else { return [] }
     let folder = lock.path.parent
-    if let chunks = try? ChunkName(FilePath(bytes: bytes)) {
-      for other in try folder.folderNames() where !own.contains(folder.appending(other)) {
-        guard let file = OutputLock.output(ofName: other), chunks.mayCoincide(with: FilePath(bytes: file)) else { continue }
-        try checkIsFree(folder.appending(other), lock.output)
-      }
-    } else {
-      for pattern in ChunkName.patterns(covering: bytes) {
-        let other = folder.appending(OutputLock.name(pattern))
-        if !own.contains(other) { try checkIsFree(other, lock.output) }
-      }
+    guard let chunks = try? ChunkName(FilePath(bytes: bytes)) else {
+      return ChunkName.patterns(covering: bytes).map { folder.appending(OutputLock.name($0)) }.filter { !own.contains($0) }
     }
+    return try folder.folderNames().compactMap { other in
+      guard let file = OutputLock.output(ofName: other), chunks.mayCoincide(with: FilePath(bytes: file)) else { return nil }
+      let path = folder.appending(other)
+      return own.contains(path) ? nil : path
+    }
+  }
+
+  /// The locks of dead runs that have left a state, and of whose files some may be among those of `locks`: held, so that what is to appear
+  /// there can be seen to. Whoever takes them releases them.
+  ///
+  /// - Throws: `locked` if one has come to life meanwhile.
+  func deadNeighbours(of locks: [OutputLock]) throws -> [OutputLock] {
+    let own = Set(locks.map(\.path))
+    var held: [FilePath: OutputLock] = [:]
+    do {
+      for lock in locks {
+        for path in try neighbours(of: lock, own: own) where held[path] == nil && lines(path).flatMap({ note($0) }) != nil {
+          held[path] = try acquire(path, of: lock.output)
+        }
+      }
+    } catch {
+      for lock in held.values { lock.release(keepsFile: true) }
+      throw error
+    }
+    return held.sorted { $0.key < $1.key }.map(\.value)
   }
 
   private func checkIsFree(_ path: FilePath, _ output: FilePath) throws {
@@ -93,10 +114,15 @@ struct LockManager: LockManaging {
   /// Where the last run to this output left its state; nil if it left none.
   func stateFolder(of output: FilePath) throws -> FilePath? {
     guard let path = OutputLock.path(of: try resolvingLinks(output)) else { return nil }
+    return lines(path).flatMap { note($0) }.flatMap { $0.isBeside ? nil : $0.folder }
+  }
+
+  /// What a lock says, held or not; nil if there is none.
+  private func lines(_ path: FilePath) -> [[UInt8]]? {
     let descriptor = openFile(path, O_RDONLY | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    return note(read(descriptor)).flatMap { $0.isBeside ? nil : $0.folder }
+    return read(descriptor)
   }
 
   /// Takes away what a dead run's lock of this output says of its state folder, unless another run has taken it over.

@@ -63,6 +63,9 @@ final class OutputLock: Sendable {
     return Array(name.bytes.dropFirst().dropLast(ending.count))
   }
 
+  /// There is something of the last run that held it yet.
+  var hasLeft: Bool { earlier.map { fileStatus($0.folder, followsLinks: false) != nil } ?? (earlierMark != nil) }
+
   /// Notes for the next run where the state lies, and which private files are this run's.
   func note(_ note: Note?, mark: String) throws {
     var text = Array("\(getpid())\n\(mark)\n".utf8)

@@ -3,7 +3,7 @@ internal import OhanaFormats
 
 /// One output of a run, the main one or one beside it. Written by one ordered step, finished when the pipeline is at rest.
 final class RunOutput: @unchecked Sendable {  // because one ordered step writes it, and others look only when the pipeline is at rest
-  enum Role: String, Sendable { case main, tee, duplicates, rejects }
+  enum Role: String, Sendable { case main, tee, duplicates, rejects, truth }
   private enum Place { case file(OutputFile), chunks(ChunkedOutput) }
 
   let sink: SinkPlan
@@ -60,6 +60,12 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
       let isCSV = sink.format == .csv
       try chunks.write(text, records: count) { text, records in RecordEnds.length(of: records, in: text, isCSV: isCSV) }
     }
+  }
+
+  /// What follows goes to the next chunk, however many records are in this one.
+  func beginChunk() throws {
+    guard case .chunks(let chunks) = place else { preconditionFailure("only chunked outputs have a next chunk") }
+    try chunks.beginNext()
   }
 
   /// Behind the last record: an output without records still has its header.

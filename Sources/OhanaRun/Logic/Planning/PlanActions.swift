@@ -18,10 +18,10 @@ public enum PlanActions {
       let inputs = context.dependencies.inputs
       let scheduler = WorkScheduler(width: options.threads ?? context.dependencies.processors.usableCount)
       let spill = context.dependencies.makeSpill(options, journal: desk.journal.withLock { $0 })
-      desk.onClose { spill.close() }
+      desk.onStop { spill.close() }
       let items = desk.found.items
       let paths = items.map(\.path)
-      let outputs = try makeOutputs(paths, scheduler)
+      let outputs = try desk.openOutputs(request, beside: paths, scheduler)
       let probed = try probe(items, inputs, spill)
       let sink = try purpose == .write ? SinkPlan(request, firstInput: probed.first?.format ?? .ndjson) : SinkPlan(nowhere: probed)
       let planner = planner(context.dependencies, scheduler, spill, InputMeter { [store = context.store] in store.post($0) })
@@ -52,24 +52,6 @@ public enum PlanActions {
         throw RunIdentity.conflict("an input cannot be read again")
       }
       if let reason = identity.conflict(with: before) { throw RunIdentity.conflict(reason) }
-    }
-
-    private func makeOutputs(_ paths: [FilePath], _ scheduler: WorkScheduler) throws -> OutputSet {
-      let options = request.options
-      if let earlier { desk.names = TemporaryNames(mark: earlier.mark) }
-      let memory = MemoryPlan(total: options.memory, threads: scheduler.width, outputs: 1, holders: [])
-      let outputs = try OutputSet(options, inputs: paths, pool: scheduler, compressors: memory.compressors, names: desk.names)
-      desk.onClose { [desk] in if desk.keepsState { outputs.leave() } else { outputs.discard() } }
-      if let manifest = options.manifest { try outputs.reserve(manifest) }
-      for path in [options.trace, options.report].compactMap({ $0 }) where !desk.wasWrittenEarlier(path) { try outputs.reserve(path) }
-      desk.mayReport = options.report != nil
-      if let path = options.trace {
-        let overwrites = options.overwrite || desk.wasWrittenEarlier(path)
-        let trace = TraceLog(try OutputTarget(path, overwrites: overwrites, names: desk.names), began: desk.began)
-        desk.trace.withLock { $0 = trace }
-        desk.onClose { trace.discard() }
-      }
-      return outputs
     }
 
     private func planner(
@@ -119,13 +101,23 @@ public enum PlanActions {
 }
 
 /// What a run is for.
-public enum RunPurpose: Sendable {
+public enum RunPurpose: Sendable, Equatable {
   /// To write the request's output.
   case write
   /// Only to read, pass the stages, and count.
   case count
   /// To read everything, however much of it is unreadable.
   case check
+  /// To write contacts that are made up to the request's output.
+  case generate(GenerateOptions)
+
+  /// Outputs appear at its end.
+  var publishes: Bool {
+    switch self {
+    case .write, .generate: true
+    case .count, .check: false
+    }
+  }
 
   /// `check` wants to know of everything.
   func effective(_ request: RunRequest) -> RunRequest {
@@ -167,6 +159,26 @@ extension RunState.Kept {
 }
 
 extension RunDesk {
+  /// Where all of a run's outputs will be opened; the places of what is written behind them are looked at now.
+  ///
+  /// - Parameter inputs: none of which is to be overwritten.
+  func openOutputs(_ request: RunRequest, beside inputs: [FilePath], _ scheduler: WorkScheduler) throws -> OutputSet {
+    let options = request.options
+    if let earlier { names = TemporaryNames(mark: earlier.mark) }
+    let memory = MemoryPlan(total: options.memory, threads: scheduler.width, outputs: 1, holders: [])
+    let outputs = try OutputSet(options, inputs: inputs, pool: scheduler, compressors: memory.compressors, names: names)
+    onStop { [self] in if keepsState { outputs.leave() } else { outputs.discard() } }
+    if let manifest = options.manifest { try outputs.reserve(manifest) }
+    for path in [options.trace, options.report].compactMap({ $0 }) where !wasWrittenEarlier(path) { try outputs.reserve(path) }
+    mayReport = options.report != nil
+    if let path = options.trace {
+      let log = TraceLog(try OutputTarget(path, overwrites: options.overwrite || wasWrittenEarlier(path), names: names), began: began)
+      trace.withLock { $0 = log }
+      onClose { log.discard() }
+    }
+    return outputs
+  }
+
   /// The run that this one goes on with wrote this file when it was ended, and nobody has changed it since.
   func wasWrittenEarlier(_ path: FilePath) -> Bool {
     guard let earlier, let absolute = path.absolute else { return false }

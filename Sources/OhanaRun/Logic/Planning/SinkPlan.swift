@@ -73,6 +73,12 @@ struct SinkPlan: Sendable {
     try Self.refuseOtherCompression(path)
   }
 
+  /// CSV beside the main output, whatever its name says.
+  init(csvBeside main: SinkPlan, at path: FilePath) {
+    place = path == "-" ? .standardOutput : .file(path)
+    (format, delimiter, isCompressed) = (.csv, UInt8(ascii: ","), Self.isCompressed(path))
+  }
+
   /// Rejects are NDJSON, whatever their name says.
   init(rejects path: FilePath) throws {
     place = path == "-" ? .standardOutput : .file(path)

@@ -31,20 +31,21 @@ public enum PublishActions {
 
   /// Brings all outputs to disk, then lets them appear.
   struct Commit: RunEffect {
-    let run: PreparedRun
+    let publication: Publication
 
     func perform(in context: RunContext) async throws {
-      try await run.outputs.finish()
-      try await run.outputs.widen(run.request.options)
-      let files = try run.outputs.files()
+      let (outputs, options) = (publication.outputs, publication.options)
+      try await outputs.finish()
+      try await outputs.widen(options)
+      let files = try outputs.files()
       var books = context.state.books
-      books.outputs = run.outputs.books
-      books.seconds = Double(context.dependencies.clock() - run.began) / 1e9
-      let surplus = try run.outputs.surplus()
+      books.outputs = outputs.books
+      books.seconds = Double(context.dependencies.clock() - publication.began) / 1e9
+      let surplus = try outputs.surplus()
       let targets = try files.map(\.target) + manifest(files, books, context)
       let commit = RunState.Commit(
         renames: targets.compactMap(\.pendingRename), removals: surplus, books: books,
-        notes: context.state.notes + Self.notes(surplus), inputs: context.state.inputs, fault: run.fault.map { .init($0) })
+        notes: context.state.notes + Self.notes(surplus), inputs: context.state.inputs, fault: publication.fault.map { .init($0) })
       try await context.dispatch(Committing(commit: commit))
       try OutputTarget.publish(targets)
       for removal in surplus { try removal.finish() }
@@ -60,13 +61,13 @@ public enum PublishActions {
 
     /// Writes the manifest, if there is to be one; it appears last.
     private func manifest(_ files: [FinishedFile], _ books: RunBooks, _ context: RunContext) throws -> [OutputTarget] {
-      guard let path = run.request.options.manifest else { return [] }
+      guard let path = publication.options.manifest else { return [] }
       let manifests = context.dependencies.manifests
-      let target = try run.outputs.openBeside(path)
+      let target = try publication.outputs.openBeside(path)
       let folder = target.pendingRename?.final.parent ?? "."
       do {
         let described = try files.map { try manifests.describe($0, beside: folder) }
-        let chunks = manifests.chunks(run.plan.sink, beside: folder)
+        let chunks = manifests.chunks(publication.sink, beside: folder)
         let manifest = Manifest(chunks: chunks, files: described, plan: context.state.plan, versions: RunIdentity.versions, books: books)
         try manifests.write(manifest, to: target)
       } catch {
@@ -76,4 +77,16 @@ public enum PublishActions {
       return [target]
     }
   }
+}
+
+/// Outputs that have got their last record.
+struct Publication: Sendable {
+  let outputs: OutputSet
+  let options: RunOptions
+  /// The main output.
+  let sink: SinkPlan
+  /// When the run began, on the monotonic clock.
+  let began: UInt64
+  /// What could not be read, and was left out.
+  var fault: OhanaError?
 }

@@ -27,6 +27,10 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
   /// Of the batches that had done their work when the run failed; nil before.
   let countsAtFailure = Locked<FlowCounts?>(nil)
 
+  var publication: Publication {
+    Publication(outputs: outputs, options: request.options, sink: plan.sink, began: began, fault: fault)
+  }
+
   var lines: [String] { PlanText.lines(plan, options: request.options) }
 
   /// Compressed; nil where one has no size.
@@ -161,6 +165,7 @@ extension RunBooks {
 /// What is to be put away when a run is over, however it ends; filled while the run is planned.
 final class RunDesk: Sendable {
   private struct Things {
+    var stoppers: [@Sendable () -> Void] = []
     var closers: [@Sendable () -> Void] = []
     var abandoners: [@Sendable () -> Void] = []
     var names = TemporaryNames.random()
@@ -224,8 +229,11 @@ final class RunDesk: Sendable {
     set { things.withLock { $0.names = newValue } }
   }
 
+  /// - Parameter body: gives back what the run has used, as soon as it is known how it ends.
+  func onStop(_ body: @escaping @Sendable () -> Void) { things.withLock { $0.stoppers.append(body) } }
+
   /// - Parameters:
-  ///   - body: puts something away when the run has ended.
+  ///   - body: puts something away when the run has ended, and all is told.
   ///   - abandoning: does what of it can be done from any thread while the run goes on and ``close()`` may be under way, since the process is
   ///     about to end.
   func onClose(_ body: @escaping @Sendable () -> Void, abandoning: (@Sendable () -> Void)? = nil) {
@@ -242,8 +250,19 @@ final class RunDesk: Sendable {
     for abandoner in abandoners.reversed() { abandoner() }
   }
 
+  /// Gives back what the run has used, the last first: of a run that failed for want of room, the report needs that room. May be called
+  /// again.
+  func stop() {
+    let stoppers = things.withLock { things in
+      defer { things.stoppers = [] }
+      return things.stoppers
+    }
+    for stopper in stoppers.reversed() { stopper() }
+  }
+
   /// Puts all away, the last first. May be called again.
   func close() {
+    stop()
     let closers = things.withLock { things in
       defer { things.closers = [] }
       return things.closers

@@ -94,7 +94,7 @@ public enum RunActions {
         try await context.dispatch(Finish(books: books, notes: run.notes(books)))
         try run.check(books)
         try await run.finish()
-        try await context.perform(PublishActions.Commit(run: run))
+        try await context.perform(PublishActions.Commit(publication: run.publication))
       } catch {
         if context.state.phase < .finishing { try await context.dispatch(CountFailed(books: RunBooks(failed: run))) }
         await run.request.sink?.abort()

@@ -48,8 +48,10 @@ public final class RunSession: Sendable {
       try request.checkOrder()
       try request.checkTemporaryFolder()
       try await store.perform(LockActions.Take(request: request, purpose: purpose, desk: desk))
-      if purpose == .write, let commit = try await store.perform(JournalActions.Hold(request: request, desk: desk)) {
+      if purpose.publishes, let commit = try await store.perform(JournalActions.Hold(request: request, desk: desk)) {
         try await store.dispatch(PublishActions.Published(commit: commit))
+      } else if case .generate(let options) = purpose {
+        try await store.perform(GenerateActions.Generate(request: request, options: options, desk: desk))
       } else {
         try await store.perform(InputActions.Find(request: request, desk: desk))
         let plan = try await store.perform(PlanActions.Plan(request: request, purpose: purpose, desk: desk))
@@ -61,6 +63,8 @@ public final class RunSession: Sendable {
       try? await store.dispatch(RunActions.Fail(error))
     }
     try? await store.dispatch(RunActions.End(seconds: Double(dependencies.clock() - began) / 1e9))
+    if store.state.hasLeft { desk.keepsState = true }
+    desk.stop()
     try? await store.perform(ReportActions.Write(request: request, desk: desk))
     // A run that was never planned has nothing to trace, and its places may be somebody else's.
     do {
@@ -69,7 +73,6 @@ public final class RunSession: Sendable {
     } catch {
       try? await store.dispatch(ReportActions.Fail(failure: .init(error)))
     }
-    if store.state.hasLeft { desk.keepsState = true }
     desk.close()
     return store.state
   }

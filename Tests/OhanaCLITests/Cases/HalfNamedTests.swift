@@ -1,0 +1,99 @@
+import Foundation
+import OhanaTestSupport
+import Testing
+
+/// Runs that were killed in front of one of their renames, and what is run next.
+@Suite(
+  "Killed between two renames", .enabled(if: FailingFiles.library != nil, "there is no C compiler to make the file layer with that kills"))
+struct HalfNamedTests {
+  private static let chunks = 60
+  private static let run = ["run", "in.ndjson", "-o", "p-{n}.ndjson", "--chunk-records", "10", "--overwrite", "-q", "then", "sort", "last"]
+  private static let generate = [
+    "generate", "--rows", "600", "--chunks", "60", "--seed", "9", "-o", "p-{n}.ndjson", "--truth", "truth.csv",
+  ]
+
+  /// What is run next, and its exit status.
+  struct Next: Sendable, CustomTestStringConvertible {
+    let words: [String]
+    var status: Int32 = 0
+    /// The one file that is this command's then, instead of the set's.
+    var ownFile: String?
+    var testDescription: String { words.joined(separator: " ") }
+  }
+  static let next = [
+    Next(words: ["resume", "p-{n}.ndjson"]),
+    Next(words: ["convert", "five.ndjson", "-o", "p-7.ndjson", "--overwrite", "-q"], ownFile: "p-7.ndjson"),
+    Next(words: ["convert", "five.ndjson", "-o", "p-007.ndjson", "-q"], ownFile: "p-007.ndjson"),
+    Next(words: ["convert", "five.ndjson", "-o", "o.ndjson", "--rejects", "p-9.ndjson", "--overwrite", "-q"], ownFile: "p-9.ndjson"),
+    Next(words: ["convert", "five.ndjson", "-o", "p-7.ndjson"], status: 2),
+    Next(words: generate, status: 2),
+    Next(words: run + ["nofield"], status: 2),
+  ]
+
+  private func makeWorkdir() throws -> Workdir {
+    let workdir = try Workdir()
+    #expect(try workdir.run(["generate", "--rows", "600", "-o", "in.ndjson"]).status == 0)
+    #expect(try workdir.run(["generate", "--rows", "5", "-o", "five.ndjson"]).status == 0)
+    return workdir
+  }
+
+  private func set(_ workdir: Workdir) throws -> [String: Data] {
+    var found: [String: Data] = [:]
+    for name in workdir.names where name.contains("p-") || name.hasPrefix(".p") || name == "truth.csv" {
+      found[name] = try workdir.read(name)
+    }
+    return found
+  }
+
+  @Test(
+    "the next command that writes any of the files lets the whole set appear first, and nothing older comes afterwards",
+    arguments: [run, generate + ["--overwrite"]], next)
+  func finishesTheSet(command: [String], next: Next) throws {
+    let workdir = try makeWorkdir()
+    #expect(try workdir.run(command).status == 0)
+    var wanted = try set(workdir)
+    #expect(wanted.count == Self.chunks + (command[0] == "generate" ? 1 : 0))
+    for number in 1...Self.chunks + 5 { try workdir.write("p-\(number).ndjson", "old\n") }
+    let killed = try workdir.run(command, environment: ["LD_PRELOAD": FailingFiles.library!, "KILL_AT": "21"])
+    #expect(killed.status != 0 && !workdir.isTemporaryEmpty)
+    let half = try set(workdir)
+    #expect(half["p-20.ndjson"] == wanted["p-20.ndjson"] && half["p-21.ndjson"] == Data("old\n".utf8))
+
+    let ended = try workdir.run(next.words)
+    #expect(ended.status == next.status, "\(ended.err)")
+    if let own = next.ownFile { wanted[own] = try workdir.read(own == "p-9.ndjson" ? own : "five.ndjson") }
+    let now = try set(workdir)
+    #expect(now == wanted, "\(now.keys.sorted())")
+    #expect(workdir.isTemporaryEmpty, "\(workdir.names)")
+    #expect(try workdir.run(["resume", "p-{n}.ndjson"]).status == 2)
+    #expect(try set(workdir) == wanted)
+  }
+
+  @Test("a file and its manifest, of which one has its name, are finished by a run to a set of chunks that holds the file") func fileFirst()
+    throws
+  {
+    let workdir = try makeWorkdir()
+    let words = ["convert", "five.ndjson", "-o", "p-61.ndjson", "--manifest", "five.json", "--overwrite", "-q"]
+    try workdir.write("p-61.ndjson", "old\n")
+    #expect(try workdir.run(words, environment: ["LD_PRELOAD": FailingFiles.library!, "KILL_AT": "2"]).status != 0)
+    #expect(!workdir.exists("five.json"))
+    // All but the last of its chunks, so that the other run's file is looked at as what is left of an earlier set.
+    #expect(try workdir.run(Self.run).status == 0)
+    #expect(workdir.exists("five.json") && !workdir.exists("p-61.ndjson"), "\(workdir.names)")
+    #expect(!workdir.names.contains { $0.contains("ohana-") } && workdir.isTemporaryEmpty, "\(workdir.names)")
+  }
+
+  @Test("generate takes away what an older, longer set has behind its last chunk, and has a manifest that holds") func shorterSet() throws {
+    let workdir = try Workdir()
+    #expect(try workdir.run(["generate", "--rows", "40", "--chunks", "8", "-o", "g-{n}.csv.gz"]).status == 0)
+    let shorter = try workdir.run([
+      "generate", "--rows", "40", "--chunks", "5", "-o", "g-{n}.csv.gz", "--overwrite", "--manifest", "set.json",
+    ])
+    #expect(shorter.status == 0 && shorter.err.contains("g-6.csv.gz to g-8.csv.gz are removed (3 files)"), "\(shorter.err)")
+    #expect(workdir.names.filter { $0.hasPrefix("g-") }.count == 5)
+    #expect(try workdir.run(["check", "--manifest", "set.json"]).status == 0)
+    #expect(try workdir.run(["check", "g-1.csv.gz", "g-2.csv.gz", "g-3.csv.gz", "g-4.csv.gz", "g-5.csv.gz"]).status == 0)
+    let refused = try workdir.run(["generate", "--rows", "4", "--columns", "id", "-o", "x.csv"])
+    #expect(refused.status == 2 && refused.err.contains("--columns means nothing here"), "\(refused.err)")
+  }
+}
