@@ -107,8 +107,6 @@ import Testing
 
   @Test("G-15: the container holds every manager by its interface, and each has a fake that a test runs on", arguments: managers)
   func managersHaveFakes(_ manager: Source) throws {
-    // The generator is a command of its own, with no run around it.
-    if manager.path.hasPrefix("Logic/Generate/") { return }
     let interface = Self.interface(of: manager)
     #expect(manager.mentions(#"protocol \#(interface): Sendable"#), "\(manager.name) has no interface to make a fake of")
     let container = try #require(Self.sources.first { $0.name == "RunDependencies" }).code
@@ -221,7 +219,7 @@ import Testing
   @Test("K-19: the store is small, and few changes and effects there are") func theStoreStaysSmall() {
     #expect(Self.sources.first { $0.name == "RunStore" }!.lineCount <= 160)
     let dispatchables = Self.logic.reduce(0) { $0 + $1.count(#"struct \w+: \w*(Updater|RunEffect)"#) }
-    #expect(dispatchables >= 20 && dispatchables <= 32, "\(dispatchables)")
+    #expect(dispatchables >= 20 && dispatchables <= 34, "\(dispatchables)")
   }
 
   @Test("G-61: state and logic are the two folders, and the container stands at the root of the logic") func foldersAreTwo() {

@@ -24,11 +24,13 @@ import Testing
     return request
   }
 
-  private func run(_ request: RunRequest, _ change: (inout RunDependencies) -> Void) async throws -> RunState {
+  private func run(
+    _ request: RunRequest, for purpose: RunPurpose = .write, _ change: (inout RunDependencies) -> Void
+  ) async throws -> RunState {
     var dependencies = RunDependencies(clock: monotonicNanoseconds, checkpointInterval: 1000)
     change(&dependencies)
     try workdir.run(["version"])  // makes the folder for temporary files
-    let state = await RunSession(request, dependencies: dependencies).run(observes: false)
+    let state = await RunSession(request, purpose: purpose, dependencies: dependencies).run(observes: false)
     #expect(workdir.isTemporaryEmpty)
     #expect(!workdir.names.contains { $0.hasPrefix(".ohana") }, "\(workdir.names)")
     return state
@@ -54,6 +56,16 @@ import Testing
     #expect(state.exitStatus == 0)
     #expect(state.plan.contains { $0.split(separator: " ") == ["threads", "\(count)"] }, "\(state.plan)")
     #expect(try workdir.text("out.ndjson") == "{\"a\":1}\n{\"a\":2}\n")
+  }
+
+  @Test("K-12: contacts may be made by anybody; those of a maker that gives up never appear") func generator() async throws {
+    let options = GenerateOptions(rows: 3)
+    let short = try await run(request { $0.inputs = [] }, for: .generate(options)) { $0.generator = FakeGenerateManager(most: 2) }
+    #expect(short.exitStatus == 4 && short.phase == .failed)
+    #expect(try workdir.text("out.ndjson") == "old\n")
+    let whole = try await run(request { $0.inputs = [] }, for: .generate(options)) { $0.generator = FakeGenerateManager(most: 3) }
+    #expect(whole.exitStatus == 0 && whole.phase == .published && whole.books.written == 3 && whole.books.imbalance == nil)
+    #expect(try workdir.text("out.ndjson") == "{}\n{}\n{}\n")
   }
 
   @Test("K-12: a report that finds no room is exit 4, and the outputs are there all the same") func reports() async throws {

@@ -75,6 +75,7 @@ struct FakeLockManager: LockManaging {
   func stateFolder(of output: FilePath) throws -> FilePath? { nil }
   func forget(_ folder: FilePath, at output: FilePath) {}
   func clearUp(_ locks: [OutputLock]) {}
+  func deadNeighbours(of locks: [OutputLock]) throws -> [OutputLock] { [] }
 }
 
 /// There is no room for a state folder.
@@ -85,6 +86,26 @@ struct FakeJournalManager: JournalManaging {
   func read(_ folder: FilePath, kinds: [any DurableUpdater.Type]) -> (changes: [any DurableUpdater], length: Int)? { nil }
   func holdsCheckpoint(_ folder: FilePath) -> Bool { false }
   func remove(_ folder: FilePath) {}
+}
+
+/// All contacts are the same one, and after some of them nothing more can be made.
+struct FakeGenerateManager: GenerateManaging {
+  let most: Int
+  private let real = GenerateManager()
+
+  init(most: Int) { self.most = most }
+
+  func open(_ request: RunRequest, _ options: GenerateOptions, in outputs: OutputSet) throws -> GeneratedFiles {
+    try real.open(request, options, in: outputs)
+  }
+  func write(_ options: GenerateOptions, to files: GeneratedFiles, tell: (Int) throws -> Void) throws {
+    for number in 1...options.rows {
+      if number > most { throw OhanaError(.io, "unknown", "there are no more contacts") }
+      try Array("{}\n".utf8).withUnsafeBufferPointer { try files.contacts.write($0, records: 1) }
+      try tell(number)
+    }
+    try files.contacts.end()
+  }
 }
 
 /// Checkpoints find no room, however often they are tried.

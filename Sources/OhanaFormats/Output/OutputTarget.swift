@@ -32,6 +32,8 @@ public final class OutputTarget: Sendable {
     var isSynced = false
     /// A checkpoint names it: it is to outlive the process.
     var isNamed = false
+    /// What could not be written: without it there is nothing to appear.
+    var failure: OhanaError?
     /// The private name; nil where the output is written in place.
     var temporary: FilePath?
   }
@@ -124,7 +126,11 @@ public final class OutputTarget: Sendable {
       return state.descriptor
     }
     let number = writeFully(descriptor, bytes)
-    guard number == 0 else { throw failure(number, bytes: bytes.count) }
+    guard number == 0 else {
+      let failure = failure(number, bytes: bytes.count)
+      state.withLock { $0.failure = failure }
+      throw failure
+    }
     guard case .replacing = kind else { return }
     sum.update(bytes)
     beginWriteback(behind: bytes.count, descriptor)
@@ -147,7 +153,9 @@ public final class OutputTarget: Sendable {
   /// Makes what was written last: syncs it to disk and closes it. Nothing is visible yet.
   ///
   /// - Parameter syncs: false where the caller syncs the whole file system before publishing.
+  /// - Throws: `io`; what ``write(_:)`` has thrown, once more.
   public func complete(syncs: Bool = true) throws(OhanaError) {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
     let descriptor = state.withLock { state in
       precondition(state.stage == .open, "an output is completed once")
       state.stage = .complete

@@ -92,6 +92,9 @@ import Testing
     ToolCase("distinct --ignore, within a value", lists, ["distinct", "--ignore", "email,x", "a.ndjson", "-o", "o"]),
     ToolCase("distinct --ignore, --optional", lists, ["distinct", "--ignore", "emial", "a.csv", "-o", "o", "--optional", "emial"]),
     ToolCase(
+      "sort to standard output: before anything is there", lists, ["sort", "emial", "a.ndjson", "--quiet"], status: 2, out: "",
+      error: "emial: no record of the input has this field; there are id, more, or --optional emial where it may be missing"),
+    ToolCase(
       "--lists", lists, ["convert", "a.csv", "--to", "ndjson", "--lists", "emial"], status: 2,
       error:
         "emial: --lists: no input has a field of this name; did you mean email? there are id, email, or --optional emial where it may be missing"

@@ -19,8 +19,8 @@ internal import OhanaEngine
 /// ```
 ///
 /// A text is JSON: `{"name":NAME,"value":{…}}`, with the ``DurableUpdater/journalName`` and the properties of the change. Entries are
-/// appended before the change applies, and synced where ``DurableUpdater/isSynced`` says so. An entry that is cut off or does not match its checksum ends the journal: it was being
-/// written when the machine stopped.
+/// appended before the change applies, and synced where ``DurableUpdater/isSynced`` says so. A last entry that is cut off or does not match its
+/// checksum was being written when the machine stopped, and does not count; any other that does not match is damage.
 final class Journal: Sendable {
   static let name: FilePath = "journal"
   static let magic = Array("OHANAJ".utf8) + [1, 0]

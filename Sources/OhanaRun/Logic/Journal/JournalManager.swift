@@ -74,7 +74,7 @@ struct JournalManager: JournalManaging {
     return parse(text, kinds: kinds)
   }
 
-  /// As ``read(_:kinds:)``, of a journal's bytes.
+  /// As ``read(_:kinds:)``, of a journal's bytes: nil for one that is damaged in front of its last entry.
   func parse(_ bytes: [UInt8], kinds: [any DurableUpdater.Type]) -> (changes: [any DurableUpdater], length: Int)? {
     guard bytes.starts(with: Journal.magic) else { return nil }
     var changes: [any DurableUpdater] = []
@@ -88,7 +88,11 @@ struct JournalManager: JournalManaging {
       }
       guard length <= Journal.longestEntry, bytes.count - index - 12 >= length else { break }
       let text = Array(bytes[(index + 12)..<(index + 12 + length)])
-      guard XXH3Digest.value(of: text) == checksum, let change = change(text, kinds) else { break }
+      guard XXH3Digest.value(of: text) == checksum, let change = change(text, kinds) else {
+        // Nothing is written behind an entry that was cut off; of one that grew before its bytes came to disk, all may be zero.
+        if bytes[(index + 12 + length)...].contains(where: { $0 != 0 }) { return nil }
+        break
+      }
       changes.append(change)
       index += 12 + length
     }

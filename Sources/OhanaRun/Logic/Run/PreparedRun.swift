@@ -97,20 +97,24 @@ struct PreparedRun: @unchecked Sendable {  // because the evidence is touched by
     return error
   }
 
+  /// All is read: fields that stages ask for were somewhere in it.
+  func checkFields() throws {
+    guard let found = plan.found?(), plan.ledger.totals.read > 0 else { return }
+    for (field, isFound) in zip(plan.schema.sourceFields, found.fields) where field.mustExist && !isFound {
+      throw OhanaError(
+        .usage, "unknown-field", field: field.name.description, "no record of the input has this field",
+        fix: RecordSchema.suggestion(for: field.name.whole, among: found.names) + ", or --optional \(field.name) where it may be missing")
+    }
+    let slots = Set(zip(plan.schema.sourceFields, found.fields).lazy.filter(\.1).map(\.0.slot))
+    if let demand = plan.schema.demands.first(where: { !$0.isMet(slots, found.names) }) { throw demand.problem(found.names) }
+  }
+
   /// What stands between a finished pipeline and its publication.
   func check(_ books: RunBooks) throws {
     if let imbalance = books.imbalance {
       throw OhanaError(.books, "unbalanced", "the books do not balance: \(imbalance)", fix: "nothing is published; please report this")
     }
-    if let found = plan.found?(), !books.stoppedEarly, books.read > books.rejected {
-      for (field, isFound) in zip(plan.schema.sourceFields, found.fields) where field.mustExist && !isFound {
-        throw OhanaError(
-          .usage, "unknown-field", field: field.name.description, "no record of the input has this field",
-          fix: RecordSchema.suggestion(for: field.name.whole, among: found.names) + ", or --optional \(field.name) where it may be missing")
-      }
-      let slots = Set(zip(plan.schema.sourceFields, found.fields).lazy.filter(\.1).map(\.0.slot))
-      if let demand = plan.schema.demands.first(where: { !$0.isMet(slots, found.names) }) { throw demand.problem(found.names) }
-    }
+    if !books.stoppedEarly { try checkFields() }
     // Rows without a cell are blank lines, which nobody reads back.
     if plan.sink.format == .csv, plan.sink.place != .nowhere, books.written > 0, plan.writesNoColumn {
       throw OhanaError(

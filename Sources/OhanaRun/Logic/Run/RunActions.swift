@@ -166,14 +166,16 @@ extension RunContext {
     if store.state.isLeaving { runner.cancel(Self.interrupted) } else { runner.proceed() }
   }
 
-  /// What happens when everything is read and nothing streams out yet, the last moment for a checkpoint: one is taken where somebody means to
-  /// go on with the run, or it has gone on for so long that there is one already. nil where none can be taken.
+  /// What happens when everything is read and nothing that was held back streams out yet: a field that is not there is told before anything
+  /// else is. It is also the last moment for a checkpoint; one is taken where somebody means to go on with the run, or it has gone on for so
+  /// long that there is one already. nil where there is nothing to be done.
   private func atEnd(_ run: PreparedRun, _ runner: Locked<PipelineRunner?>) -> (@Sendable () -> Void)? {
-    guard run.mayCheckpoint else { return nil }
+    guard run.mayCheckpoint || run.plan.stages.contains(where: { $0.stage.memoryClass == .breaker }) else { return nil }
     return { [store] in
       guard let runner = runner.withLock({ $0 }) else { return }
+      do { try run.checkFields() } catch { return runner.cancel(error) }
       let state = store.state
-      guard state.isToResume || state.kept?.checkpoint != nil else { return Self.goOn(runner, store) }
+      guard run.mayCheckpoint, state.isToResume || state.kept?.checkpoint != nil else { return Self.goOn(runner, store) }
       Self.takeCheckpoint(run, runner, store)
     }
   }
