@@ -44,32 +44,24 @@ import Testing
     #expect(isNew < 12)
   }
 
-  @Test("a set of which something is lost between its renames is not called published") func lost() throws {
+  @Test(
+    "a set of which something is lost between its renames is not called published",
+    .enabled(if: FailingFiles.library != nil, "there is no C compiler to make the file layer with that kills"))
+  func lost() throws {
     let workdir = try makeWorkdir()
     try old(workdir)
-    // Stopped by a file size limit of none: nothing is published, so a journal of a killed commit is made from a real one.
-    let script = """
-      $OHANA run in.ndjson -o 'out/o-{n}.ndjson' --chunk-records 10 --overwrite --quiet then sort last & run=$!
-      until grep -qs committing tmp/*/journal || ! kill -0 $run 2>/dev/null; do :; done
-      kill -KILL $run; wait $run; ls -A out | grep -c '^.o-.*ohana-[^l]'
-      """
-    for _ in 0..<100 {
-      try old(workdir)
-      let killed = try workdir.run([], shell: script)
-      guard let waiting = Int(killed.lines.first ?? ""), waiting > 0, !workdir.isTemporaryEmpty else {
-        _ = try workdir.run(["run", "in.ndjson", "-o", "out/o-{n}.ndjson", "--chunk-records", "10", "--overwrite", "-q"])
-        continue
-      }
-      let names = try FileManager.default.contentsOfDirectory(atPath: workdir.path("out"))
-      let private_ = names.filter { $0.hasPrefix(".o-") && $0.contains(".ohana-") && !$0.hasSuffix("-lock") }
-      try FileManager.default.removeItem(atPath: workdir.path("out/\(private_[0])"))
-      let resumed = try workdir.run(["resume", "out/o-{n}.ndjson"])
-      #expect(resumed.status == 7 && resumed.err.contains("1 of \(Self.chunks) are neither there nor waiting"), "\(resumed.err)")
-      let left = try FileManager.default.contentsOfDirectory(atPath: workdir.path("out")).filter { $0.hasPrefix(".") }
-      #expect(left.isEmpty && workdir.isTemporaryEmpty, "\(left)")
-      return
+    let words = ["run", "in.ndjson", "-o", "out/o-{n}.ndjson", "--chunk-records", "10", "--overwrite", "--quiet", "then", "sort", "last"]
+    let killed = try workdir.run(words, environment: ["LD_PRELOAD": FailingFiles.library!, "KILL_AT": "201"])
+    #expect(killed.status != 0)
+    let waiting = try FileManager.default.contentsOfDirectory(atPath: workdir.path("out")).filter {
+      $0.hasPrefix(".o-") && $0.contains(".ohana-") && !$0.hasSuffix("-lock")
     }
-    Issue.record("each run was done before it could be killed between its renames")
+    #expect(waiting.count == 200)
+    try FileManager.default.removeItem(atPath: workdir.path("out/\(waiting[0])"))
+    let resumed = try workdir.run(["resume", "out/o-{n}.ndjson"])
+    #expect(resumed.status == 7 && resumed.err.contains("1 of \(Self.chunks) are neither there nor waiting"), "\(resumed.err)")
+    let left = try FileManager.default.contentsOfDirectory(atPath: workdir.path("out")).filter { $0.hasPrefix(".") }
+    #expect(left.isEmpty && workdir.isTemporaryEmpty, "\(left)")
   }
 
   @Test("a report that nobody takes is no reason to say that nothing was published") func reportToNobody() throws {
