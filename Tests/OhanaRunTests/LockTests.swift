@@ -26,6 +26,22 @@ import Testing
     #expect(workdir.names == [".other.csv.ohana-lock"])
   }
 
+  @Test("a program that is being started, and has copies of all descriptors until it runs, keeps no lock that was given back")
+  func isGivenBackWhoeverHasCopies() throws {
+    let workdir = try Workdir()
+    let output = FilePath(workdir.path("out"))
+    let lock = try #require(try LockManager().acquire([output]).first)
+    let own = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init).filter {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == lock.path.description
+    }
+    let copies = own.map { dup($0) }
+    defer { for copy in copies { close(copy) } }
+    #expect(copies.count == 1)
+    #expect(throws: OhanaError.self) { try LockManager().acquire([output]) }
+    lock.release(keepsFile: true)
+    for lock in try LockManager().acquire([output]) { lock.release(keepsFile: false) }
+  }
+
   @Test("where no lock can be made, or none is needed, there is none", arguments: ["/nowhere/at/all", "-", "/dev/null", "/dev/stdout"])
   func noLock(path: String) throws { #expect(try manager.acquire([FilePath(path)]).isEmpty) }
 

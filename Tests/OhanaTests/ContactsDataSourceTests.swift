@@ -190,6 +190,23 @@ import Testing
     #expect(log.take() == ["finished p 1+0 loaded", "ready ready"], "decided for good")
   }
 
+  @Test("AUTH O-29: nobody waits for an answer when loading is cancelled, and the answer may come later") func cancelledQuestion() async {
+    let source = ContactsDataSource(dataProviders: [LinesProvider("p", ndjson(["a"]), access: .undecided)])
+    let held = Locked<AccessRetry?>(nil)
+    let (asked, ask) = AsyncStream<Void>.makeStream()
+    source.authorise = { _, retry in
+      held.value = retry
+      ask.finish()
+    }
+    let loading = Task { try await source.loadContacts() }
+    for await _ in asked {}
+    loading.cancel()
+    await #expect(throws: (any Error).self) { try await loading.value }
+    #expect(source.status == .cancelled)
+    held.value?()
+    held.value = nil
+  }
+
   enum Refusal: CaseIterable { case said, forgotten, neverAsked, stillUndecided, denied }
   @Test(
     "AUTH O-23 O-29 O-30: a refusal of any kind ends in a failure with the code auth, before anything is read", arguments: Refusal.allCases)
@@ -367,6 +384,39 @@ import Testing
     #expect(contacts[1].tags == ["t"])
     source.selection.select(contacts[0])
     #expect(!source.selection.contains(contacts[1]))
+  }
+
+  @Test(
+    "O-17 O-66: rows of one contact that hold the same have ids of their own, wherever they stand among its rows, and the same ones each time",
+    arguments: [["1", "2", "1"], ["7", "7", "7"], Array(repeating: "x", count: 3000) + ["y", "x"]])
+  func equalRows(values: [String]) async throws {
+    let p = #"{"fields":["# + values.map { #"{"type":"phone","value":"\#($0)"}"# }.joined(separator: ",") + "]}"
+    let lines = [#"{"fields":[{"type":"phone","value":"0"}]}"#, p]
+    let source = ContactsDataSource(dataProviders: [LinesProvider("s", lines)], postProcessors: [SplitOnFieldTypePostProcessor(.phone)])
+    let contacts = try await source.loadContacts()
+    #expect(contacts.map { $0.phones[0] } == ["0"] + values)
+    #expect(Set(contacts.map(\.id)).count == contacts.count)
+    source.selection.select(contacts)
+    #expect(source.selection.contacts.count == contacts.count)
+    var streamed: [ContactID?] = []
+    for try await contact in source.contacts { streamed.append(contact.id) }
+    #expect(streamed == contacts.map(\.id))
+  }
+
+  @Test(
+    "O-17 O-88: a stage that gives no more records than it gets leaves ids as they are, so that a selection outlives a change of a field")
+  func idsBehindStages() async throws {
+    let provider = LinesProvider("s", [#"{"last":"b","note":1}"#, #"{"last":"a","note":1}"#])
+    for processor in [
+      try StagePostProcessor("sort", "last"), try StagePostProcessor("set", "note = note + 1"), StagePostProcessor(ReverseStage()),
+    ] {
+      let source = ContactsDataSource(dataProviders: [provider], postProcessors: [processor])
+      #expect(Set(try await source.loadContacts().map { $0.id!.row }) == [0])
+    }
+    let split = ContactsDataSource(
+      dataProviders: [LinesProvider("s", [#"{"email":"a","email_2":"b"}"#])],
+      postProcessors: [try StagePostProcessor("split", "--on", "email")])
+    #expect(Set(try await split.loadContacts().map(\.id)).count == 2)
   }
 
   @Test("O-01 O-02 O-04 O-05 O-08: CSV and NDJSON, and what they hold, reach contacts without loss") func formats() async throws {

@@ -5,6 +5,8 @@ final class ContactChannel: RecordSink {
   private enum End { case finished, failed(any Error), abandoned }
   private struct State {
     var sources: [String] = []
+    /// nil where each record is one contact at most.
+    var rows: RowNumbers?
     var chunk: ContactChunk?
     var end: End?
     /// Waits for room.
@@ -12,17 +14,16 @@ final class ContactChannel: RecordSink {
     /// Waits for a chunk.
     var taker: CheckedContinuation<ContactChunk?, any Error>?
   }
-  private let state = Locked(State())
-  private let tellsRowsApart: Bool
+  private let state: Locked<State>
 
-  init(tellsRowsApart: Bool) { self.tellsRowsApart = tellsRowsApart }
+  init(tellsRowsApart: Bool) { state = Locked(State(rows: tellsRowsApart ? RowNumbers() : nil)) }
 
   // MARK: The run's side
 
   func begin(sources: [FilePath]) async throws { state.withLock { $0.sources = sources.map(\.description) } }
 
   func write(_ records: RenderedRecords) async throws {
-    let chunk = ContactChunk(records, sources: state.withLock { $0.sources }, tellsRowsApart: tellsRowsApart)
+    let chunk = state.withLock { ContactChunk(records, sources: $0.sources, rows: &$0.rows) }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         let action = state.withLock { state -> (() -> Void) in

@@ -11,23 +11,20 @@ struct ContactChunk: Sendable {
 
   /// - Parameters:
   ///   - sources: names of the run's inputs.
-  ///   - tellsRowsApart: several records may have been made of one; see ``ContactID/row``.
-  init(_ records: RenderedRecords, sources: [String], tellsRowsApart: Bool) {
+  ///   - rows: numbers rows, where several may have been made of one record; see ``ContactID/row``.
+  init(_ records: RenderedRecords, sources: [String], rows: inout RowNumbers?) {
     ids.reserveCapacity(records.count)
     records.withText { text in
       self.text = Array(text)
       var start = 0
       for index in 0..<records.count {
         let origin = records.origin(of: index)
-        var row: UInt64 = 0
-        if tellsRowsApart {
+        var id = ContactID(source: sources[Int(origin.source)], ordinal: Int(origin.ordinal))
+        if rows != nil {
           let end = text[start...].firstIndex(of: 0x0a) ?? text.count
-          row = Self.fingerprint(UnsafeBufferPointer(rebasing: text[start..<end]))
+          id.row = rows!.number(of: UnsafeBufferPointer(rebasing: text[start..<end]), in: (Int(origin.source), id.ordinal))
           start = end + 1
         }
-        var id = ContactID(source: sources[Int(origin.source)], ordinal: Int(origin.ordinal), row: row)
-        // Rows that are equal to the last byte are rows all the same.
-        if tellsRowsApart, let last = ids.last, last.source == id.source, last.ordinal == id.ordinal, last.row == row { id.row &+= 1 }
         ids.append(id)
       }
     }
@@ -45,8 +42,23 @@ struct ContactChunk: Sendable {
     index += 1
     return contact
   }
+}
 
-  /// FNV-1a, the same in every run, so that a saved id is found again.
+/// Numbers the rows that were made of one record by what is in them, so that a saved id is found again.
+struct RowNumbers: Sendable {
+  private var record = (source: -1, ordinal: -1)
+  /// Rows of the present record that are equal to the last byte are rows all the same: how many there were.
+  private var counts: [UInt64: UInt64] = [:]
+
+  mutating func number(of text: UnsafeBufferPointer<UInt8>, in record: (source: Int, ordinal: Int)) -> UInt64 {
+    if record != self.record { (self.record, counts) = (record, [:]) }
+    let fingerprint = Self.fingerprint(text)
+    let count = counts[fingerprint, default: 0]
+    counts[fingerprint] = count + 1
+    return fingerprint &+ count
+  }
+
+  /// FNV-1a, the same in every run.
   private static func fingerprint(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
     text.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
@@ -57,18 +69,19 @@ final class ContactCollector: RecordSink {
   private struct State {
     var sources: [String] = []
     var contacts: [Contact] = []
+    /// nil where each record is one contact at most.
+    var rows: RowNumbers?
   }
-  private let state = Locked(State())
-  private let tellsRowsApart: Bool
+  private let state: Locked<State>
 
-  init(tellsRowsApart: Bool) { self.tellsRowsApart = tellsRowsApart }
+  init(tellsRowsApart: Bool) { state = Locked(State(rows: tellsRowsApart ? RowNumbers() : nil)) }
 
   var contacts: [Contact] { state.withLock { $0.contacts } }
 
   func begin(sources: [FilePath]) async throws { state.withLock { $0.sources = sources.map(\.description) } }
 
   func write(_ records: RenderedRecords) async throws {
-    var chunk = ContactChunk(records, sources: state.withLock { $0.sources }, tellsRowsApart: tellsRowsApart)
+    var chunk = state.withLock { ContactChunk(records, sources: $0.sources, rows: &$0.rows) }
     var contacts: [Contact] = []
     while !chunk.isOver { contacts.append(try chunk.nextContact()) }
     state.withLock { $0.contacts += contacts }

@@ -114,7 +114,16 @@ public struct PhoneNumberFormattingPostProcessor: StageBacked {
 /// Any stage of the package, as it is written on the command line: `StagePostProcessor("normalize", "email:email")`.
 public struct StagePostProcessor: StageBacked {
   public let stage: any PlannedStage
-  public var makesRows: Bool { true }
+  public var makesRows: Bool { Self.makesRows(stage) }
+
+  /// Of the package's own stages, only a split gives several records for one.
+  private static func makesRows(_ stage: any PlannedStage) -> Bool {
+    switch stage {
+    case let processor as any PostProcessor: processor.makesRows
+    case let group as GroupStage: group.branches.joined().contains(where: makesRows)
+    default: stage is SplitStage
+    }
+  }
 
   /// Stands for a stage that was made in code.
   public init(_ stage: any PlannedStage) { self.stage = stage }

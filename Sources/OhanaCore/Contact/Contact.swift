@@ -80,7 +80,7 @@ public struct Contact: Sendable, Hashable {
       && fields.count == other.fields.count && addresses.count == other.addresses.count
       && zip(fields, other.fields).allSatisfy { $0.isEqual(to: $1, ignoring: ignored) }
       && zip(addresses, other.addresses).allSatisfy { $0.isEqual(to: $1, ignoring: ignored) }
-      && (ignored.contains(.tags) || tags == other.tags)
+      && (ignored.contains(.tags) || isSameTags(tags, other.tags))
       && (ignored.contains(.properties) || properties == other.properties)
   }
 

@@ -37,7 +37,7 @@ public struct ContactField: Sendable, Hashable {
   public func isEqual(to other: ContactField, ignoring ignored: ContactParts = []) -> Bool {
     type == other.type && isSameText(typeName, other.typeName) && isSameText(label, other.label) && isSameText(value, other.value)
       && (ignored.contains(.source) || isSameText(source, other.source))
-      && (ignored.contains(.tags) || tags == other.tags)
+      && (ignored.contains(.tags) || isSameTags(tags, other.tags))
       && (ignored.contains(.properties) || properties == other.properties)
   }
 

@@ -41,7 +41,7 @@ public struct PostalAddress: Sendable, Hashable {
   public func isEqual(to other: PostalAddress, ignoring ignored: ContactParts = []) -> Bool {
     isSameText(label, other.label) && Self.parts.allSatisfy { isSameText(self[keyPath: $0.path], other[keyPath: $0.path]) }
       && (ignored.contains(.source) || isSameText(source, other.source))
-      && (ignored.contains(.tags) || tags == other.tags)
+      && (ignored.contains(.tags) || isSameTags(tags, other.tags))
       && (ignored.contains(.properties) || properties == other.properties)
   }
 

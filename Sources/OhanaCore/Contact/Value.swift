@@ -59,6 +59,11 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Expres
 }
 
 /// Byte for byte: Swift's `==` takes canonically equivalent texts for one.
+func isSameTags(_ a: Set<String>, _ b: Set<String>) -> Bool {
+  // Sets take texts for equal that are canonically.
+  a.count == b.count && (a.isEmpty || a.map { Array($0.utf8) }.allSatisfy(Set(b.map { Array($0.utf8) }).contains))
+}
+
 func isSameText(_ a: String?, _ b: String?) -> Bool {
   switch (a, b) {
   case (nil, nil): true

@@ -42,7 +42,7 @@ public struct PhoneRegion: Sendable, Hashable, Codable, CustomStringConvertible 
 
 /// How a phone number is written.
 public enum PhoneFormat: String, Sendable, CaseIterable, Codable {
-  /// `+15555555555`; behind it `;ext=` and an extension, where there is one.
+  /// `+15555555555`; behind it, as a key and in the place of a text, `;ext=` and an extension, where there is one.
   case e164
   /// `+1 555-555-5555`
   case international

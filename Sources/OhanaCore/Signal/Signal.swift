@@ -35,7 +35,7 @@ public final class Signal<Payload: Sendable>: Sendable {
   private final class Observer: @unchecked Sendable {  // because the weak reference is set once, and the flags only under the signal's lock
     private(set) weak var owner: (any AnyObject & Sendable)?
     let observation: SignalObservation
-    let queue: DispatchQueue?
+    let queue: (queue: DispatchQueue, mark: SignalQueue)?
     let call: @Sendable (any AnyObject & Sendable, Payload) -> Void
     var isOnce: Bool
     var isSpent = false
@@ -46,7 +46,7 @@ public final class Signal<Payload: Sendable>: Sendable {
     ) {
       self.owner = owner
       self.observation = observation
-      self.queue = queue
+      self.queue = queue.map { ($0, SignalQueue.mark($0)) }
       self.isOnce = isOnce
       self.call = call
     }
@@ -106,7 +106,6 @@ public final class Signal<Payload: Sendable>: Sendable {
   public func observe<Owner: AnyObject & Sendable>(
     _ owner: Owner, on queue: DispatchQueue? = nil, once: Bool = false, _ callback: @escaping @Sendable (_ owner: Owner, Payload) -> Void
   ) -> SignalObservation? {
-    if let queue { SignalQueue.mark(queue) }
     let observation = SignalObservation(
       cancel: { [weak self] in self?.remove($0) }, arm: { [weak self] in self?.arm($0) })
     let observer = Observer(owner, observation, queue, isOnce: once) { owner, payload in
@@ -218,7 +217,7 @@ public final class Signal<Payload: Sendable>: Sendable {
   // MARK: Inside
 
   private func deliver(_ payload: Payload, to observer: Observer) {
-    guard let queue = observer.queue, !SignalQueue.isCurrent(queue) else { return call(observer, payload) }
+    guard let (queue, mark) = observer.queue, !mark.isCurrent else { return call(observer, payload) }
     queue.async { self.call(observer, payload) }
   }
 
@@ -267,7 +266,7 @@ extension Signal: CustomDebugStringConvertible {
   public var debugDescription: String {
     let observers = state.withLock { $0.observers }
     let lines = observers.map { observer in
-      "  " + (observer.owner.map { "\(type(of: $0))" } ?? "(gone)") + (observer.queue.map { " on \($0.label)" } ?? "")
+      "  " + (observer.owner.map { "\(type(of: $0))" } ?? "(gone)") + (observer.queue.map { " on \($0.queue.label)" } ?? "")
     }
     return ([name + (observers.isEmpty ? ": nobody observes" : ":")] + lines).joined(separator: "\n")
   }

@@ -64,9 +64,15 @@ struct PhoneStep: RowStage {
     return false
   }
 
+  /// Only a possible number takes the place of a text; beside it, all that can be read as a number is written.
   private func write(_ format: PhoneFormat, _ text: UnsafeBufferPointer<UInt8>, _ scratch: Scratch) -> Bool {
     scratch.number.removeAll()
-    return PhoneNumbers.append(format, of: text, region: region, possibleOnly: true, to: scratch.number, scratch: scratch.text)
+    guard PhoneNumbers.append(format, of: text, region: region, possibleOnly: replaces, to: scratch.number, scratch: scratch.text) else {
+      return false
+    }
+    // E.164 has no extensions. One that takes the place of a text may not lose it.
+    if format == .e164, !replaces, let end = scratch.number.bytes.firstIndex(of: UInt8(ascii: ";")) { scratch.number.count = end }
+    return true
   }
 
   private func clear(_ slot: Int, _ record: Int, _ batch: RecordBatch) {
@@ -75,15 +81,14 @@ struct PhoneStep: RowStage {
 
   private func format(_ column: Column, _ record: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
     guard let first = text(of: batch.field(column.slot, of: record), batch, scratch) else { return }
-    if !isValid(first, record, batch, scratch) {
-      // Formats that were there already are not this number's.
-      for target in column.targets where batch.field(target, of: record).isPresent { clear(target, record, batch) }
-      if !keepsInvalid { clear(column.slot, record, batch) }
-      return
-    }
+    let goes = !isValid(first, record, batch, scratch) && !keepsInvalid
     for (index, format) in formats.enumerated() {
       // Anew each time: the arena may have moved.
-      guard let text = text(of: batch.field(column.slot, of: record), batch, scratch), write(format, text, scratch) else { return }
+      guard !goes, let text = text(of: batch.field(column.slot, of: record), batch, scratch), write(format, text, scratch) else {
+        // A format that was there already is not this number's.
+        if !replaces, batch.field(column.targets[index], of: record).isPresent { clear(column.targets[index], record, batch) }
+        continue
+      }
       if replaces {
         if !scratch.number.bytes.elementsEqual(text) {
           try batch.write(scratch.number.bytes, .string, to: column.slot, of: record, inPlace: true)
@@ -92,6 +97,7 @@ struct PhoneStep: RowStage {
         try batch.write(scratch.number.bytes, .string, to: column.targets[index], of: record)
       }
     }
+    if goes { clear(column.slot, record, batch) }
   }
 
   /// Writes the list anew, with the numbers in its entries, if there are any.
@@ -105,8 +111,7 @@ struct PhoneStep: RowStage {
     while let entry = entries.next(scratch.keys) {
       let start = entry.span.jsonStart
       if entry.type == .phone, let text = text(of: entry.value, batch, scratch) {
-        let isInvalid = !isValid(text, record, batch, scratch)
-        if isInvalid, !keepsInvalid {
+        if !isValid(text, record, batch, scratch), !keepsInvalid {
           // With the comma in front of it; that behind it goes with the next one, if it was the first.
           if isFirst { out.append(batch.arena.base + copied, count: start - copied) }
           copied = entry.span.jsonEnd
@@ -117,7 +122,7 @@ struct PhoneStep: RowStage {
         let base = UnsafePointer(batch.arena.base)
         out.append(base + copied, count: start - copied)
         copied = start
-        if writeEntry(entry, isInvalid ? nil : text, base, scratch) {
+        if writeEntry(entry, text, base, scratch) {
           copied = entry.span.jsonEnd
           hasChanged = true
         }
@@ -140,25 +145,26 @@ struct PhoneStep: RowStage {
 
   /// Appends the entry with its numbers. Returns false, with nothing appended, where it stays as it is.
   ///
-  /// - Parameter text: of a possible number; nil for others, which have no formats.
+  /// - Parameter text: of the number.
   private func writeEntry(
-    _ entry: ListedFields.Entry, _ text: UnsafeBufferPointer<UInt8>?, _ base: UnsafePointer<UInt8>, _ scratch: Scratch
+    _ entry: ListedFields.Entry, _ text: UnsafeBufferPointer<UInt8>, _ base: UnsafePointer<UInt8>, _ scratch: Scratch
   ) -> Bool {
     let out = scratch.list
     if replaces {
-      guard let text, write(formats[0], text, scratch), !scratch.number.bytes.elementsEqual(text) else { return false }
+      guard write(formats[0], text, scratch), !scratch.number.bytes.elementsEqual(text) else { return false }
       let (start, end) = (entry.value.jsonStart, entry.value.jsonEnd)
       out.append(base + entry.span.jsonStart, count: start - entry.span.jsonStart)
       JSONEscaping.appendQuoted(scratch.number.bytes, to: out)
       out.append(base + end, count: entry.span.jsonEnd - end)
       return true
     }
-    guard text != nil || hasFormats(entry, base, scratch) else { return false }
+    // All formats of a text that is a number can be written, and none of another.
+    guard write(formats[0], text, scratch) || hasFormats(entry, base, scratch) else { return false }
     var end = entry.span.jsonEnd - 1  // the brace
     while base[end - 1] <= 0x20 { end -= 1 }
     appendMembers(of: entry, upTo: end, base, scratch)
     for format in formats {
-      guard let text, write(format, text, scratch) else { continue }
+      guard write(format, text, scratch) else { continue }
       out.append(",\"phone.")
       out.append(string: format.rawValue)
       out.append("\":")

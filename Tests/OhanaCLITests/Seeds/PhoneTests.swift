@@ -33,6 +33,38 @@ import Testing
       gives: "{\"fields\":[{ \"type\":\"phone\",\"value\":\"555-5555555\",\"phone.e164\":\"+15555555555\"},7]}\n")
   }
 
+  @Test("PHONE: formats are those of the library for all that it can read, too short, local or with an extension; the text stays")
+  func notPossible() throws {
+    // As the Python port of libphonenumber writes them.
+    let input = """
+      {"phone":"911"}
+      {"phone":"555-0100"}
+      {"phone":"+44 20"}
+      {"phone":"212-555-0100 ext. 5","fields":[{"type":"phone","value":"12"},{"type":"phone","value":"212-555-0100 x5"}]}
+
+      """
+    try Conformance.expect(
+      input, ["phone", "--region", "US", "--formats", "e164,national"],
+      gives: """
+        {"phone":"911","phone.e164":"+1911","phone.national":"911"}
+        {"phone":"555-0100","phone.e164":"+15550100","phone.national":"555-0100"}
+        {"phone":"+44 20","phone.e164":"+4420","phone.national":"20"}
+        {"phone":"212-555-0100 ext. 5","fields":[{"type":"phone","value":"12","phone.e164":"+112","phone.national":"12"},\
+        {"type":"phone","value":"212-555-0100 x5","phone.e164":"+12125550100","phone.national":"(212) 555-0100 ext. 5"}],\
+        "phone.e164":"+12125550100","phone.national":"(212) 555-0100 ext. 5"}
+
+        """)
+    try Conformance.expect(
+      input, ["phone", "--region", "US", "--replace", "then", "keep", "phone"],
+      gives: """
+        {"phone":"911"}
+        {"phone":"555-0100"}
+        {"phone":"+44 20"}
+        {"phone":"+12125550100;ext=5"}
+
+        """)
+  }
+
   @Test("PHONE: without a region and without a plus nothing is added, and the summary counts it") func noRegion() throws {
     let folder = try Workdir()
     try folder.write("in.csv", "id,phone,phone_2\n1,555-5555555,+4930 23125001\n2,junk,\n")

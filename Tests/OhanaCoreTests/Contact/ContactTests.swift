@@ -57,6 +57,7 @@ import Testing
     #expect(Contact() == Contact(fields: []))
     #expect(try Contact(json: #"{"full_name":null}"#) == Contact(json: #"{"fields":[],"addresses":[]}"#))
     #expect(try Contact(json: #"{"tags":["x","y"]}"#) == Contact(json: #"{"tags":"y;x"}"#))
+    #expect(try Contact(json: #"{"tags":["\u00e9"]}"#) != Contact(json: #"{"tags":["e\u0301"]}"#), "texts byte for byte, tags too")
     #expect(try Contact(json: #"{"a":1,"b":2}"#) == Contact(json: #"{"b":2,"a":1}"#))
     #expect(try Contact(json: #"{"a":1.10}"#) != Contact(json: #"{"a":1.1}"#))
     #expect(Self.full == Self.full)

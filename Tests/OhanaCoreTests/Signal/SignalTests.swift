@@ -235,6 +235,40 @@ private final class Listener: Sendable {
     #expect(log.all == ["1", "2", "after2", "3", "after3"])
   }
 
+  @Test("S-04 S-05: a queue is told from others by itself, and not by the objects that stand for it, which come and go")
+  func queueIdentity() {
+    let key = DispatchSpecificKey<Int>()
+    for number in 0..<200 {
+      // Of the main queue each call makes another object.
+      let first = Signal<Void>()
+      first.observe(log, on: .main) { _, _ in }?.cancel()
+      let queue = DispatchQueue(label: "q")
+      queue.setSpecific(key: key, value: number)
+      let signal = Signal<Void>()
+      let place = Locked<Int?>(nil)
+      signal.observe(log, on: queue) { _, _ in place.value = DispatchQueue.getSpecific(key: key) }
+      let other = DispatchQueue(label: "other")
+      first.observe(log, on: other) { _, _ in }?.cancel()
+      other.sync { signal.fire() }
+      queue.sync {}
+      #expect(place.value == number)
+    }
+  }
+
+  @Test("S-04 S-05: of a chain of queues that signals know, a fire on the innermost is on all of them") func queuesInChains() {
+    let outer = DispatchQueue(label: "outer")
+    let inner = DispatchQueue(label: "inner", target: outer)
+    let signal = Signal<Int>()
+    signal.observe(log, on: outer) { $0.hear("outer \($1)") }
+    signal.observe(log, on: inner) { $0.hear("inner \($1)") }
+    signal.observe(log, on: outer) { $0.hear("outer again \($1)") }
+    inner.sync {
+      signal.fire(1)
+      log.hear("after")
+    }
+    #expect(log.all == ["outer 1", "inner 1", "outer again 1", "after"])
+  }
+
   @Test("S-14 S-18: counts its observers and describes them") func describes() {
     let signal = Signal<Int>("ready")
     #expect(signal.debugDescription == "ready: nobody observes")

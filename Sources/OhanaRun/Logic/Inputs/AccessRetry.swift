@@ -4,28 +4,55 @@ internal import OhanaCore
 ///
 /// Letting go of it without a call counts as a refusal, so that no run hangs.
 public final class AccessRetry: Sendable {
-  private let answer: Locked<CheckedContinuation<Bool, Never>?>
+  private let answer: Answer
 
-  private init(_ continuation: CheckedContinuation<Bool, Never>) { answer = Locked(continuation) }
+  private init(_ answer: Answer) { self.answer = answer }
 
-  /// Returns whether whoever is given it wants it tried again.
+  /// Returns whether whoever is given it wants it tried again: false where the task is cancelled meanwhile.
   package static func answer(to ask: (AccessRetry) -> Void) async -> Bool {
-    await withCheckedContinuation { ask(AccessRetry($0)) }
+    let answer = Answer()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation {
+        answer.wait($0)
+        ask(AccessRetry(answer))
+      }
+    } onCancel: {
+      answer.give(false)
+    }
   }
 
-  deinit { decide(false) }
+  deinit { answer.give(false) }
 
   /// It is tried again, and reading goes on if it may be read now. Only the first answer counts.
-  public func callAsFunction() { decide(true) }
+  public func callAsFunction() { answer.give(true) }
 
   /// It may not be read: the code is `auth`.
-  public func refuse() { decide(false) }
+  public func refuse() { answer.give(false) }
 
-  private func decide(_ isGranted: Bool) {
-    let continuation = answer.withLock { answer in
-      defer { answer = nil }
-      return answer
+  /// Only the first one counts.
+  private final class Answer: Sendable {
+    private enum State { case none, awaited(CheckedContinuation<Bool, Never>), given(Bool) }
+    private let state = Locked(State.none)
+
+    func wait(_ continuation: CheckedContinuation<Bool, Never>) {
+      let given = state.withLock { state -> Bool? in
+        if case .given(let answer) = state { return answer }
+        state = .awaited(continuation)
+        return nil
+      }
+      if let given { continuation.resume(returning: given) }
     }
-    continuation?.resume(returning: isGranted)
+
+    func give(_ answer: Bool) {
+      let continuation = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+        guard case .given = state else {
+          defer { state = .given(answer) }
+          if case .awaited(let continuation) = state { return continuation }
+          return nil
+        }
+        return nil
+      }
+      continuation?.resume(returning: answer)
+    }
   }
 }

@@ -63,7 +63,7 @@ struct LockManager: LockManaging {
         let lines = read(descriptor)
         return OutputLock(path, of: output, descriptor: descriptor, earlier: note(lines), earlierMark: mark(lines))
       }
-      close(descriptor)
+      OutputLock.giveBack(descriptor)
     }
     throw Self.locked(output, by: nil)
   }
@@ -107,7 +107,7 @@ struct LockManager: LockManaging {
   private func checkIsFree(_ path: FilePath, _ output: FilePath) throws {
     let descriptor = openFile(path, O_RDONLY | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
+    defer { OutputLock.giveBack(descriptor) }
     if flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK { throw Self.locked(output, by: read(descriptor).first) }
   }
 
@@ -130,7 +130,7 @@ struct LockManager: LockManaging {
     guard let path = OutputLock.path(of: output) else { return }
     let descriptor = openFile(path, O_RDONLY | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
+    defer { OutputLock.giveBack(descriptor) }
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0, note(read(descriptor))?.folder == folder { path.unlinkFile() }
   }
 

@@ -91,6 +91,12 @@ final class OutputLock: Sendable {
     }
     guard wasHeld else { return }
     if !keepsFile { path.unlinkFile() }
+    Self.giveBack(descriptor)
+  }
+
+  /// Closing alone would leave the lock to a program that another thread is just starting: until it runs, it holds all descriptors of ours.
+  static func giveBack(_ descriptor: Int32) {
+    flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 }
