@@ -235,6 +235,14 @@ public struct RecordSchema: Sendable {
     return nil
   }
 
+  /// Whether records are known to be written with a field `name` here: a column that is read, or what a stage writes. What only the records of
+  /// NDJSON tell is not known.
+  package func hasOutput(_ name: FieldName) -> Bool {
+    if layout.entries.contains(where: { $0.name == name.whole && !$0.onlyReplaces && $0.companion == nil }) { return true }
+    if layout.renamed.contains(where: { $0.name == name.whole }) { return true }
+    return layout.followsSource && isColumn(name.whole)
+  }
+
   /// New names for fields, in place.
   ///
   /// - Throws: `usage` if a new name is taken where the names are known. Where they are not (NDJSON), a record that holds both is rejected

@@ -8,7 +8,7 @@ public struct DeselectStage: PlannedStage {
     text: """
       What comes in is the selection. Records whose id is in the file are deselected; the others come out. If fewer than --min records would stay, \
       none is deselected: the run fails with exit status 8 and publishes nothing. --emit rejected gives those that were deselected, both all of them, \
-      with 'selected' true or false.
+      with 'selected' true or false; a field of that name that is there already is refused.
       """,
     options: [
       .init("--ids", "FILE", "a file of any format with the ids of what is deselected"),
@@ -60,7 +60,7 @@ public struct DeselectStage: PlannedStage {
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     if emit != .selected {
-      return try emit.group(of: DeselectStage(ids: ids, by: key, min: min, text: arguments)).bind(&schema, context)
+      return try emit.bind(DeselectStage(ids: ids, by: key, min: min, text: arguments), &schema, context)
     }
     let suppress = SuppressStage(list: ids, keys: [key], text: text)
     return try suppress.bind(&schema, context) + (min > 0 ? [.ordered(MinimumGuard(min))] : [])

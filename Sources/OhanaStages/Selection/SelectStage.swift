@@ -13,7 +13,8 @@ public struct SelectStage: PlannedStage {
       The whole stream is one attempt. --require-type, --ids and --max work in the order they are written, each on what the one before it let through. \
       More than --max records are refused as a whole: the run fails with exit status 8 and publishes nothing; --on-exceed trim selects the first N, and \
       stop also reads no further. Fewer than --min records in the end fail the run too. --max 0 is no limit. \
-      --emit says which records come out: those selected, those that are not, or both, in the order they came in and with 'selected' true or false.
+      --emit says which records come out: those selected, those that are not, or both, in the order they came in and with 'selected' true or false; \
+      a field of that name that is there already is refused.
       """,
     options: [
       .init("--max", "N", "the most records that may be selected"),
@@ -114,7 +115,7 @@ public struct SelectStage: PlannedStage {
 
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     if emit != .selected {
-      return try emit.group(of: SelectStage(rules, min: min, onExceed: onExceed, text: arguments)).bind(&schema, context)
+      return try emit.bind(SelectStage(rules, min: min, onExceed: onExceed, text: arguments), &schema, context)
     }
     var steps: [StageStep] = []
     for rule in rules {

@@ -63,6 +63,48 @@ import Testing
     try status(["--max", "1", "--emit", "rejected"], input)
   }
 
+  @Test("O-12 SEL: a field called selected is never written over: it is renamed or dropped first, or the run is refused")
+  func markIsTaken() throws {
+    let folder = try Workdir()
+    try folder.write("in.ndjson", "{\"id\":\"A\"}\n{\"id\":\"B\",\"selected\":\"mine\"}\n")
+    try folder.write("in.csv", "id,selected\nA,\nB,mine\n")
+    try folder.write("plain.csv", "id\nA\nB\n")
+    try folder.write("ids.txt", "A\n")
+    let stages = [["select", "--max", "1", "--on-exceed", "trim", "--emit", "both"], ["deselect", "--ids", "ids.txt", "--emit", "both"]]
+    for stage in stages {
+      func run(_ words: [String]) throws -> Workdir.Result {
+        try folder.run(["run"] + words + stage)
+      }
+      let taken = [
+        ["in.ndjson", "then"], ["in.csv", "then"], ["plain.csv", "then", "set", "selected = 1", "then"],
+        ["plain.csv", "then", "rename", "id=selected", "then", "set", "id = selected", "then"],
+        ["plain.csv", "then"] + stage + ["then"], ["in.ndjson", "then", "drop", "selected", "then"] + stage + ["then"],
+      ]
+      for words in taken {
+        let result = try run(["-o", "out"] + words)
+        #expect(result.status == 2 && result.err.contains("'rename selected=NAME'"), "\(words) \(result.err)")
+        #expect(!folder.exists("out"))
+      }
+      // Columns are known before reading.
+      #expect(try folder.run(["plan", "in.csv", "then"] + stage).status == 2)
+      let free = [
+        ["in.ndjson", "then", "drop", "selected", "then"], ["in.csv", "then", "rename", "selected=chosen", "then"],
+        ["in.csv", "then", "keep", "id", "then"], ["plain.csv", "then", "filter", "id <> 'x'", "then"],
+      ]
+      for words in free {
+        let result = try run(["--to", "ndjson"] + words)
+        #expect(result.status == 0, "\(words) \(result.err)")
+        let marks = result.lines.map { $0.contains("\"selected\":true") }
+        #expect(marks == (stage[0] == "select" ? [true, false] : [false, true]), "\(words)")
+      }
+      let chosen = try run(["in.csv", "--to", "ndjson", "then", "rename", "selected=chosen", "then"])
+      #expect(chosen.lines.last?.contains("\"chosen\":\"mine\"") == true)
+    }
+    // The others come out without a mark.
+    let rejected = try folder.run(["select", "--max", "1", "--on-exceed", "trim", "--emit", "rejected", "in.csv"])
+    #expect(rejected.text == "id,selected\nB,mine\n")
+  }
+
   @Test("O-81 O-85 SEL: deselect takes what a list names out, and is refused as a whole where too few would stay") func deselect() throws {
     let folder = try Workdir()
     try folder.write("in.ndjson", Self.people)
