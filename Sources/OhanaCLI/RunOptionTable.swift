@@ -177,7 +177,7 @@ extension RunOption {
       request, _ in
       request.options.unflatten = true
     },
-    .init("--lists", "F,…", .output, repeatable: true, "Split the cells of these columns at ; into arrays.") {
+    .init("--lists", "F,…", .output, repeatable: true, "Write the cells of these columns as arrays, which they hold in JSON or cut at ;.") {
       $0.options.lists += try ArgumentList.fields([text($1)], what: "--lists").map(\.whole)
     },
     // Guards

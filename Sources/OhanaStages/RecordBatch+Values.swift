@@ -8,12 +8,17 @@ extension RecordBatch {
   func write(
     _ value: UnsafeBufferPointer<UInt8>, _ kind: ValueKind, to slot: Int, of record: Int, inPlace: Bool = false
   ) throws(OhanaError) {
-    guard arena.count + value.count <= Int(UInt32.max) - ByteBuffer.padding else {
-      throw OhanaError(
-        .memory, "batch-too-large", "the values that stages make of one batch are larger than 4 GiB together", fix: "make smaller values")
-    }
+    try requireRoom(for: value.count)
     let offset = arena.count
     arena.append(value)
     overlay(slot, of: record, offset: offset, length: value.count, kind: kind, inPlace: inPlace)
+  }
+
+  /// - Throws: `memory` where the arena cannot take so many more bytes.
+  func requireRoom(for count: Int) throws(OhanaError) {
+    guard arena.count + count <= Int(UInt32.max) - ByteBuffer.padding else {
+      throw OhanaError(
+        .memory, "batch-too-large", "the values that stages make of one batch are larger than 4 GiB together", fix: "make smaller values")
+    }
   }
 }

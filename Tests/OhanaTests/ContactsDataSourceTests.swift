@@ -444,6 +444,14 @@ import Testing
     #expect(contacts[0].emails == ["a@x", "b@x"] && contacts[0].phones == ["007"])
     #expect(contacts[0].properties == ["note": ""])
     #expect(contacts[1].fields.isEmpty && contacts[1].firstName == "Bob")
+    // Lists in cells, as a conversion to CSV writes them.
+    try folder.write(
+      "c.csv",
+      "fields,addresses,tags\n"
+        + #""[{""type"":""phone"",""label"":""home"",""value"":""007""}]","[{""city"":""Bath""}]","[""a;b""]""# + "\n")
+    let listed = try await ContactsDataSource(dataProviders: [FileDataProvider(FilePath(folder.path("c.csv")))]).loadContacts()
+    #expect(listed[0].fields == [ContactField(.phone, "007", label: "home")])
+    #expect(listed[0].addresses == [PostalAddress(city: "Bath")] && listed[0].tags == ["a;b"] && listed[0].properties.isEmpty)
   }
 
   @Test("O-40: a data source without providers, and two of one name, are mistakes of the caller") func preconditions() async {

@@ -9,6 +9,7 @@
 // | `street city region postal country` | the parts of one address |
 // | `addresses` | a list of addresses behind those: `{label,street,city,region,postal,country,source,tags,properties}` |
 // | `tags` | a list, or text with `;` between them |
+// | `fields`, `addresses`, `tags` as text | the list, where it is a JSON array, as a cell of CSV holds one; `addresses` too with `;` between |
 // | `properties` | an object of properties |
 // | all else, and what does not look as it should | properties |
 
@@ -45,7 +46,9 @@ extension Contact {
       }
       switch (name, value) {
       case ("fields", .array), ("fields", .null): self = .fields
+      case ("fields", .string) where value.elements != nil: self = .fields
       case ("addresses", .array), ("addresses", .null): self = .addresses
+      case ("addresses", .string) where Contact.addressElements(of: value) != nil: self = .addresses
       case ("tags", .array), ("tags", .null), ("tags", .string): self = .tags
       case ("properties", .object): self = .properties
       default: self = Role(numbered: name, value, isScalar: isScalar) ?? .property
@@ -94,7 +97,7 @@ extension Contact {
       case .column(let type, let number):
         guard let text = value.text else { continue }
         columns.append((ContactFieldType.listed.firstIndex(of: type)!, number, text))
-      case .fields: if case .array(let list) = value { listed = list.compactMap { ContactField($0) } }
+      case .fields: listed = (value.elements ?? []).compactMap { ContactField($0) }
       case .address(let number):
         guard let address = PostalAddress(value) else { continue }
         numbered[number] = numbered[number].map { address.merged(with: $0) } ?? address
@@ -105,7 +108,7 @@ extension Contact {
         guard let text = value.text else { continue }
         bare = bare ?? PostalAddress()
         bare!.set(part, text)
-      case .addresses: if case .array(let list) = value { listedAddresses = list.compactMap { PostalAddress($0) } }
+      case .addresses: listedAddresses = (Self.addressElements(of: value) ?? []).compactMap { PostalAddress($0) }
       case .tags: tags = Set(Self.tags(in: value))
       case .properties: if case .object(let members) = value { for (name, value) in members { properties[name] = value } }
       case .property: properties[name] = value
@@ -130,10 +133,18 @@ extension Contact {
 
   // MARK: Parts
 
+  /// The list of addresses: an array, or text that holds one, or addresses that are texts with semicolons between them; nil for what looks
+  /// like JSON and is no list.
+  static func addressElements(of value: Value) -> [Value]? {
+    if let elements = value.elements { return elements }
+    guard case .string(var text) = value, !text.withUTF8({ ListText.looksLikeJSON($0) }) else { return nil }
+    return text.utf8.split(separator: UInt8(ascii: ";")).map { .string(String($0)!) }
+  }
+
   /// A list of tags: an array, or text with semicolons.
   static func tags(in value: Value) -> [String] {
-    switch value {
-    case .array(let values): values.compactMap(\.text)
+    if let elements = value.elements { return elements.compactMap(\.text) }
+    return switch value {
     case .string(let text): text.isEmpty ? [] : text.split(separator: ";", omittingEmptySubsequences: true).map(String.init)
     default: []
     }

@@ -77,7 +77,7 @@ struct ContactWriter {
   }
 
   private var listedElements: [Value] {
-    if case .array(let list)? = origin["fields"] { list } else { [] }
+    origin["fields"]?.elements ?? []
   }
 
   private var isInColumnOrder: Bool {
@@ -135,8 +135,7 @@ struct ContactWriter {
       }
       return
     }
-    var unused: [Value] = []
-    if case .array(let list)? = origin["addresses"] { unused = list }
+    var unused = origin["addresses"].flatMap { Contact.addressElements(of: $0) } ?? []
     var list: [Value] = []
     for address in contact.addresses {
       if let index = unused.firstIndex(where: { PostalAddress($0) == address }) {

@@ -201,8 +201,8 @@ struct NDJSONMemberWriter: Sendable {
     }
     scratch.removeAll()
     let text = batch.text(of: span, scratch: scratch)
-    if text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]"), JSONValidator().firstFault(in: text) == nil {
-      out.withBuffer { JSONScanner.appendCompact(text, to: $0) }
+    if let range = ListText.array(in: text) {
+      out.withBuffer { JSONScanner.appendCompact(UnsafeBufferPointer(rebasing: text[range]), to: $0) }
       return
     }
     out.append(UInt8(ascii: "["))

@@ -10,9 +10,11 @@ struct ContactFieldPlaces: Sendable {
   /// By type, in the order of their numbers.
   private(set) var columns: [Column] = []
   /// The list `fields`.
-  private(set) var list: Int?
+  private(set) var list: ListColumn?
   /// The list `addresses`.
-  private(set) var addresses: Int?
+  private(set) var addresses: ListColumn?
+  /// Have to go in front of the steps that look into the lists.
+  private(set) var steps: [StageStep] = []
   /// Columns of higher numbers, which no slot stands for.
   private(set) var unbound: UnboundColumns?
 
@@ -23,8 +25,17 @@ struct ContactFieldPlaces: Sendable {
         if let slot = schema.slot(readingIfPresent: FieldName(whole: name)) { columns.append(Column(type: type, name: name, slot: slot)) }
       }
     }
-    if types.contains(where: { $0 != .address }) { list = schema.slot(readingIfPresent: Self.listName) }
-    if types.contains(.address) { addresses = schema.slot(readingIfPresent: FieldName(whole: Array("addresses".utf8))) }
+    var lists: [ListReader.Column] = []
+    func bind(_ name: FieldName, holdsTexts: Bool) -> ListColumn? {
+      guard let slot = schema.slot(readingIfPresent: name) else { return nil }
+      let list = ListColumn(slot: slot, parsed: schema.newSlot())
+      lists.append(.init(name: name.description, list: list, holdsTexts: holdsTexts))
+      return list
+    }
+    if types.contains(where: { $0 != .address }) { list = bind(Self.listName, holdsTexts: false) }
+    // An address may be a text alone.
+    if types.contains(.address) { addresses = bind(FieldName(whole: Array("addresses".utf8)), holdsTexts: true) }
+    if !lists.isEmpty { steps = [.row(ListReader(columns: lists, stage: schema.currentStage))] }
     unbound = UnboundColumns(of: types, &schema)
   }
 
@@ -33,7 +44,7 @@ struct ContactFieldPlaces: Sendable {
   /// - Parameter others: slots that do as well.
   func require(_ types: [ContactFieldType], or others: [Int] = [], in schema: inout RecordSchema) throws {
     let type = types[0].rawValue
-    let slots = columns.filter { types.contains($0.type) }.map(\.slot) + [types.contains(.address) ? addresses : list].compactMap(\.self)
+    let slots = columns.filter { types.contains($0.type) }.map(\.slot) + [types.contains(.address) ? addresses : list].compactMap(\.?.slot)
     let names = types.count > 1 ? "\(types.map(\.rawValue).joined(separator: ", ")), numbered or not" : "\(type), \(type)_2 …"
     let parts = types.contains(.address) ? ", street, city and so on, nor the list 'addresses'" : ", nor the list 'fields'"
     try schema.require(anyOf: slots + others, type: type, places: "a column \(names)\(parts)") { name in
@@ -80,7 +91,7 @@ struct ContactFieldPlaces: Sendable {
     }
     if type == .address {
       guard let addresses else { return false }
-      let field = batch.field(addresses, of: record)
+      let field = addresses.value(record, of: batch)
       guard field.kind == .array else { return false }
       var elements = JSONElements(of: field, in: UnsafePointer(batch.arena.base))
       while let element = elements.next() {
@@ -109,11 +120,11 @@ struct ListedFields {
   private let batch: RecordBatch
   private var elements: JSONElements?
 
-  /// - Parameter slot: of the list; nil where no input has one.
-  init(_ slot: Int?, of record: Int, in batch: RecordBatch) {
+  /// - Parameter list: nil where no input has one.
+  init(_ list: ListColumn?, of record: Int, in batch: RecordBatch) {
     self.batch = batch
-    guard let slot else { return }
-    let field = batch.field(slot, of: record)
+    guard let list else { return }
+    let field = list.value(record, of: batch)
     if field.kind == .array { elements = JSONElements(of: field, in: UnsafePointer(batch.arena.base)) }
   }
 

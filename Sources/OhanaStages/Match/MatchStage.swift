@@ -94,9 +94,10 @@ public struct MatchStage: PlannedStage {
       target = MatchStep.Target(slot: try score.map { try schema.slot(writing: $0) } ?? schema.newSlot(), isField: score != nil)
     }
     let step = MatchStep(query: FuzzyQuery(query), text: query, slots: slots, places: places, target: target, scorer: scorer)
-    guard let target else { return [.row(step)] }
+    let steps = (places?.steps ?? []) + [.row(step)]
+    guard let target else { return steps }
     let key = OrderKey(.field(score ?? FieldName(whole: [])), kind: .number, isDescending: true)
     let part = try BoundOrderKey(key, slot: target.slot, locale: nil)
-    return [.row(step)] + SortStage.steps([part], reversed: false, limit: top, context)
+    return steps + SortStage.steps([part], reversed: false, limit: top, context)
   }
 }

@@ -99,18 +99,18 @@ public struct PhoneStage: PlannedStage {
       }
       columns.append(PhoneStep.Column(slot: column.slot, targets: targets))
     }
-    let list = try schema.slot(rewritingIfPresent: ContactFieldPlaces.listName)
+    _ = try schema.slot(rewritingIfPresent: ContactFieldPlaces.listName)
     var tags: Int?
     if invalid == .tag {
       tags = try schema.slot(writing: TagList.name)
       schema.slotsRead.insert(tags!)
     }
-    return [
+    return places.steps + [
       .row(
         PhoneStep(
           region: region, formats: formats.words, keepsInvalid: invalid != .drop, replaces: replaces, columns: columns,
           unbound: places.unbound,
-          list: list,
+          list: places.list,
           tags: tags,
           isColumnar: schema.columns != nil))
     ]

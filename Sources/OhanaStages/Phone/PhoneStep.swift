@@ -13,7 +13,7 @@ struct PhoneStep: RowStage {
   let replaces: Bool
   let columns: [Column]
   let unbound: UnboundColumns?
-  let list: Int?
+  let list: ListColumn?
   let tags: Int?
   let isColumnar: Bool
   let pool = ScratchPool { Scratch() }
@@ -40,7 +40,7 @@ struct PhoneStep: RowStage {
       scratch.isInvalid = false
       try unbound?.requireNone(record, of: batch, scratch.keys)
       for column in columns { try format(column, record, batch, scratch) }
-      if let list, batch.field(list, of: record).kind == .array { try formatList(list, record, batch, scratch) }
+      if let list, list.value(record, of: batch).kind == .array { try formatList(list, record, batch, scratch) }
       guard scratch.isInvalid, let tags else { continue }
       let field = batch.field(tags, of: record)
       if TagList.contains(tag, field, in: batch, scratch.decoded) { continue }
@@ -101,10 +101,10 @@ struct PhoneStep: RowStage {
   }
 
   /// Writes the list anew, with the numbers in its entries, if there are any.
-  private func formatList(_ list: Int, _ record: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
+  private func formatList(_ list: ListColumn, _ record: Int, _ batch: RecordBatch, _ scratch: Scratch) throws {
     let out = scratch.list
     out.removeAll()
-    var copied = Int(batch.field(list, of: record).offset)
+    var copied = Int(list.value(record, of: batch).offset)
     var hasChanged = false
     var isFirst = true
     var entries = ListedFields(list, of: record, in: batch)
@@ -132,9 +132,9 @@ struct PhoneStep: RowStage {
       isFirst = false
     }
     guard hasChanged else { return }
-    let field = batch.field(list, of: record)
+    let field = list.value(record, of: batch)
     out.append(batch.arena.base + copied, count: Int(field.offset + field.length) - copied)
-    try batch.write(out.bytes, .array, to: list, of: record, inPlace: true)
+    try list.write(out.bytes, to: record, of: batch)
   }
 
   private func skipComma(_ offset: Int, _ batch: RecordBatch) -> Int {

@@ -71,7 +71,7 @@ public struct RequireStage: PlannedStage {
     let places = ContactFieldPlaces(of: types, &schema)
     for type in types { try places.require([type], in: &schema) }
     let tags = self.tags.isEmpty ? nil : try TagTest(self.tags, &schema)
-    return [.row(RequireStep(slots: slots, types: types, places: places, tags: tags, isStrict: isStrict))]
+    return places.steps + [.row(RequireStep(slots: slots, types: types, places: places, tags: tags, isStrict: isStrict))]
   }
 }
 

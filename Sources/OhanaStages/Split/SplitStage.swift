@@ -52,15 +52,15 @@ public struct SplitStage: PlannedStage {
     let places = ContactFieldPlaces(of: keepsOthers ? [type] : [type] + ContactFieldType.listed.filter { $0 != type }, &schema)
     try places.require([type], in: &schema)
     let columns = places.columns.filter { $0.type == type }
-    let list = try schema.slot(rewritingIfPresent: ContactFieldPlaces.listName)
+    _ = try schema.slot(rewritingIfPresent: ContactFieldPlaces.listName)
     let target = columns.isEmpty ? nil : try schema.slot(writing: FieldName(whole: Array(type.rawValue.utf8)))
     var gone = columns.map(\.name).filter { !$0.elementsEqual(type.rawValue.utf8) }
     gone += places.columns.filter { $0.type != type }.map(\.name)
     try schema.dropIfPresent(gone.map { FieldName(whole: $0) })
-    return [
+    return places.steps + [
       .row(
         SplitStep(
-          type: type, keepsOthers: keepsOthers, columns: columns.map(\.slot), unbound: places.unbound, target: target, list: list,
+          type: type, keepsOthers: keepsOthers, columns: columns.map(\.slot), unbound: places.unbound, target: target, list: places.list,
           identities: schema.identitySlots))
     ]
   }
@@ -73,7 +73,7 @@ private struct SplitStep: RowStage {
   let columns: [Int]
   let unbound: UnboundColumns?
   let target: Int?
-  let list: Int?
+  let list: ListColumn?
   let identities: [RecordSchema.Identity]
   let pool = ScratchPool { Scratch() }
 
@@ -111,7 +111,7 @@ private struct SplitStep: RowStage {
     try unbound?.requireNone(parent, of: batch, scratch.text)
     scratch.own.removeAll(keepingCapacity: true)
     scratch.others.removeAll(keepingCapacity: true)
-    let hasList = list.map { batch.field($0, of: parent).kind == .array } ?? false
+    let hasList = list.map { $0.value(parent, of: batch).kind == .array } ?? false
     var listed = ListedFields(list, of: parent, in: batch)
     var place = 0
     while let entry = listed.next(scratch.text) {
@@ -174,7 +174,7 @@ private struct SplitStep: RowStage {
     }
     if let due { write(due) }
     out.append(out.count == 0 ? "[]" : "]")
-    try batch.write(out.bytes, .array, to: list!, of: row, inPlace: true)
+    try list!.write(out.bytes, to: row, of: batch)
     return out.count
   }
 }

@@ -41,7 +41,7 @@ public struct CountFieldsStage: PlannedStage {
     for name in ["fields", "phones", "emails", "has_mobile"] {
       slots.append(try schema.slot(writing: FieldName(whole: Array("stats.\(name)".utf8))))
     }
-    return [.row(CountFieldsStep(places: places, slots: slots, labels: mobileLabels.map { Array($0.utf8) }))]
+    return places.steps + [.row(CountFieldsStep(places: places, slots: slots, labels: mobileLabels.map { Array($0.utf8) }))]
   }
 }
 

@@ -85,9 +85,7 @@ enum TagList {
   }
 
   /// A cell in which a list did not fit otherwise.
-  private static func isArray(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    text.first == UInt8(ascii: "[") && text.last == UInt8(ascii: "]") && JSONValidator().firstFault(in: text) == nil
-  }
+  private static func isArray(_ text: UnsafeBufferPointer<UInt8>) -> Bool { ListText.array(in: text)?.count == text.count }
 }
 
 /// `--has-tag`: a record has all of some tags.

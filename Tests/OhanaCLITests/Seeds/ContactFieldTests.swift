@@ -27,6 +27,66 @@ import Testing
     try Conformance.expect(Self.splitInput, ["split", "--on", "other"], gives: "")
   }
 
+  static let nested = """
+    {"id":"A","fields":[{"type":"phone","label":"mobile","value":"+49 30 1234567"},{"type":"email","value":"a;\\"b@x.org"},\
+    {"type":"phone","value":"555-5555555","tags":["x"]}],"addresses":[{"label":"home","street":"A \\"1\\"\\nB","city":"C"}],"tags":["t;1","u"]}
+    {"id":"B","fields":[{"type":"url","value":"u"}],"addresses":["Main St 1","Oak 2"],"tags":["v"]}
+    {"id":"C","fields":[{"type":"phone","value":""}],"addresses":["one"],"tags":[]}
+    {"id":"D","fields":[],"addresses":[],"tags":["w"]}
+
+    """
+
+  @Test(
+    "O-05: the lists fields and addresses survive CSV, and stages see in their cells what they see in lists",
+    arguments: [
+      ["require --type phone"], ["require --type phone --nonempty"], ["require --type address"], ["require --type url"], ["count-fields"],
+      ["split --on phone"], ["split --on email --keep-others"], ["phone --region US"], ["phone --region US --formats national --replace"],
+      ["phone --invalid drop"], ["match 555"], ["match 5 --in fields"], ["select --require-type email --max 1 --emit both"],
+      ["split --on phone", "phone --region US", "count-fields", "require --type phone"],
+      ["tag new", "sort id:desc", "split --on phone --keep-others", "rename id=x", "require --type email"],
+    ]) func survivesCSV(stages: [String]) throws
+  {
+    let chain = stages.joined(separator: " then ").split(separator: " ").map { String($0) }
+    let folder = try Workdir()
+    try folder.write("in.ndjson", Self.nested)
+    #expect(try folder.run(["convert", "in.ndjson", "-o", "in.csv"]).status == 0)
+    let expected = try folder.run(["run", "in.ndjson", "then"] + chain)
+    #expect(expected.status == 0 && !expected.text.isEmpty, "\(expected.err)")
+    let lists = ["--to", "ndjson", "--lists", "fields,addresses,tags"]
+    try Conformance.expect(try folder.text("in.csv"), chain, gives: expected.text, file: "in.csv", options: lists, stageBytes: 4096)
+    // Through CSV again.
+    #expect(try folder.run(["run", "in.csv", "-o", "out.csv", "then"] + chain).status == 0)
+    let back = try folder.run(["convert", "out.csv"] + lists)
+    #expect(back.text.replacing("\"true\"", with: "true").replacing(/"(false|[0-9])"/) { "\($0.output.1)" } == expected.text)
+    // Without --lists cells are texts, which NDJSON may hold too.
+    #expect(try folder.run(["convert", "in.csv", "-o", "texts.ndjson"]).status == 0)
+    #expect(try folder.text("texts.ndjson").contains("\"fields\":\"[{"))
+    let texts = try folder.run(["run", "texts.ndjson", "then"] + chain)
+    #expect(texts.status == 0 && texts.lines.count == expected.lines.count, "\(texts.err)")
+  }
+
+  @Test("O-05: a cell that begins like a list and is none ends the run, where a stage has to look into it")
+  func brokenList() throws {
+    let folder = try Workdir()
+    let broken = [#"[{""type"":""phone"",""value"":""1""}"#, #"{""type"":""phone""}"#, "[x]"]
+    for (name, type) in [("fields", "phone"), ("addresses", "address")] {
+      for cell in broken {
+        try folder.write("in.csv", "id,\(name)\nA,\nB,\"\(cell)\"\n")
+        var stages = [["require", "--type", type]]
+        if name == "fields" { stages += [["split", "--on", type], ["count-fields"], ["phone"], ["match", "x"]] }
+        for stage in stages {
+          let result = try folder.run(["run", "in.csv", "-o", "out.csv", "then"] + stage)
+          #expect(result.status == 3 && result.err.contains("\(name): \(stage[0]): "), "\(stage) \(result.err)")
+          #expect(!result.err.contains("type\"\""), "no contact's values")
+          #expect(!folder.exists("out.csv"))
+        }
+        // Nobody looks into it.
+        let passed = try folder.run(["run", "in.csv", "then", "sort", "id"])
+        #expect(passed.status == 0 && passed.text.replacing("\"", with: "") == "id,\(name)\nA,\nB,\(cell)\n".replacing("\"", with: ""))
+      }
+    }
+  }
+
   @Test("O-66 SPLIT: --keep-others keeps the fields of other types where they stand") func keepOthers() throws {
     try Conformance.expect(
       Self.splitInput, ["split", "--on", "phone", "--keep-others", "then", "limit", "2", "then", "keep", "fields"],

@@ -109,6 +109,35 @@ import Testing
     #expect(contact.properties == ["phone_02": "q"])
   }
 
+  @Test(
+    "O-05: a text that is a JSON array is that list, as a cell of CSV holds one",
+    arguments: [
+      ("fields", #"[{"type":"phone","label":"home","value":"1"},7,{"type":"fax","value":"é\"\\"}]"#), ("fields", " [ ] "),
+      ("addresses", #"[{"city":"C","label":"w"},"Main St"]"#), ("tags", #"["a;b","c"]"#),
+    ]) func readsListsInTexts(name: String, list: String) throws
+  {
+    let record = try Members(json: "{\"x\":1,\"\(name)\":\(list)}")
+    let text = Members([(name: "x", value: 1), (name: name, value: .string(list))])
+    let contact = Contact(text)
+    #expect(contact == Contact(record))
+    #expect(contact.record == text, "as it was")
+    #expect(list == " [ ] " || contact != Contact(["x": 1]))
+  }
+
+  @Test("O-05: addresses that are texts stand in a cell with semicolons between them; what only looks like a list is a property")
+  func readsTextsOfAddresses() throws {
+    let streets = Contact(["addresses": "Main St 1;Oak 2"])
+    #expect(streets.addresses == [PostalAddress(street: "Main St 1"), PostalAddress(street: "Oak 2")])
+    #expect(Contact(["addresses": ""]).addresses.isEmpty)
+    for name in ["fields", "addresses"] {
+      for text in ["[{", "{\"type\":\"phone\"}", "[1] x"] {
+        let contact = Contact(Members([(name: name, value: .string(text))]))
+        #expect(contact.fields.isEmpty && contact.addresses.isEmpty && contact.properties[name] == .string(text))
+      }
+    }
+    #expect(Contact(["fields": "a;b"]).properties == ["fields": "a;b"])
+  }
+
   struct Edit: Sendable, CustomTestStringConvertible {
     let rule: String, before: String, after: String
     let change: @Sendable (inout Contact) -> Void
@@ -137,6 +166,14 @@ import Testing
       before: #"{"fields":[{"value":"1","type":"phone","ok":true},5,{"type":"url","value":"u"}]}"#,
       after: #"{"fields":[{"value":"1","type":"phone","ok":true},{"type":"email","value":"e"},5]}"#
     ) { $0.fields[1] = ContactField(.email, "e") },
+    Edit(
+      rule: "a list in a text becomes a list, its other entries as they were",
+      before: #"{"fields":"[{\"value\":\"1\",\"type\":\"phone\"},5]","addresses":"a;b"}"#,
+      after: #"{"fields":[{"value":"1","type":"phone"},{"type":"email","value":"e"},5],"addresses":["a"]}"#
+    ) {
+      $0.fields.append(ContactField(.email, "e"))
+      $0.addresses.removeLast()
+    },
     Edit(rule: "an address in columns", before: #"{"street":"1","city":"B"}"#, after: #"{"street":"2","city":null}"#) {
       $0.addresses = [PostalAddress(street: "2")]
     },
@@ -198,6 +235,7 @@ enum RandomRecord {
     "phone_1",
     "phone_x", "", "é",
   ]
+  static let texts = ["", "a", "b;c", "é\"\n", "phone", "[", "{}", "[1,\"a\"]", #" [{"type":"phone","value":"1"},{"city":"c"}] "#]
   static func make(_ random: inout SeededGenerator) -> Members {
     var record = Members()
     for _ in 0..<Int.random(in: 0...9, using: &random) { record[names.randomElement(using: &random)!] = value(&random, depth: 0) }
@@ -208,7 +246,7 @@ enum RandomRecord {
     case 0: return .null
     case 1: return .bool(Bool.random(using: &random))
     case 2: return .number(["1.10", "0", "-2e3", "4915112345678901234"].randomElement(using: &random)!)
-    case 3...6: return .string(["", "a", "b;c", "é\"\n", "phone"].randomElement(using: &random)!)
+    case 3...6: return .string(texts.randomElement(using: &random)!)
     case 7: return .array((0..<Int.random(in: 0...3, using: &random)).map { _ in value(&random, depth: depth + 1) })
     default:
       var members = Members()
