@@ -25,6 +25,69 @@ import Testing
     #expect(try await ids([RequiredPostalAddressPostProcessor()], threads: threads) == "D")
   }
 
+  /// A value for a name, of any kind.
+  private static func value(_ random: inout SeededGenerator, depth: Int = 0) -> String {
+    let plain = ["null", "true", "false", "7", "\"\"", "\" \"", "\"1\"", "\"a;b\"", "\"[1,\\\"x\\\"]\"", "[]", "{}"]
+    guard depth < 2, Int.random(in: 0..<3, using: &random) == 0 else { return plain.randomElement(using: &random)! }
+    let names = ["type", "value", "city", "label", "phone"]
+    var members: [String] = []
+    for name in names where Bool.random(using: &random) { members.append("\"\(name)\":\(value(&random, depth: depth + 1))") }
+    if Bool.random(using: &random) { members.append("\"type\":\"\(["phone", "email", "fax"].randomElement(using: &random)!)\"") }
+    let object = "{" + members.joined(separator: ",") + "}"
+    return [object, "[\(object)]", "[\(value(&random, depth: depth + 1)),\(object)]"].randomElement(using: &random)!
+  }
+
+  private static let oddPeople = [
+    #"{"phone":["1"]}"#, #"{"phone":{"x":1}}"#, #"{"phone":[]}"#, #"{"phone":1}"#, #"{"phone":false}"#, #"{"phone":""}"#,
+    #"{"phone":null}"#,
+    #"{"address":7}"#, #"{"address":["x"]}"#, #"{"address":{}}"#, #"{"address":""}"#, #"{"addresses":[1]}"#, #"{"addresses":[null,""]}"#,
+    #"{"addresses":"a;b"}"#, #"{"city":["x"]}"#, #"{"address.city":{}}"#, #"{"address_2.city":7}"#, #"{"phone":["1"],"phone_2":"2"}"#,
+    #"{"fields":"[{\"type\":\"phone\"}]"}"#, #"{"fields":{"type":"phone"}}"#, #"{"fields":[{"type":["phone"]}]}"#,
+  ]
+
+  @Test("O-64 O-65 O-66 O-67 O-86: filters, processors and contacts agree on what a field of a type is", arguments: 0..<8)
+  func presence(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let names = [
+      "phone", "phone_2", "phone_9", "email", "email_3", "url", "other", "address", "address_2", "address.city", "address_3.street", "city",
+      "country", "fields", "addresses", "phone_12", "address_12", "address_12.city", "x",
+    ]
+    var people = Self.oddPeople
+    for _ in 0..<400 {
+      var members: [String] = []
+      for name in names where Int.random(in: 0..<9, using: &random) == 0 { members.append("\"\(name)\":\(Self.value(&random))") }
+      people.append("{" + members.joined(separator: ",") + "}")
+    }
+    func load(_ people: [String], _ processors: [any PostProcessor]) async throws -> [Contact] {
+      try await ContactsDataSource(
+        dataProviders: [LinesProvider("p", people)], postProcessors: processors, options: options { $0.optional = .all }
+      ).loadContacts()
+    }
+    let all = try await load(people, [])
+    #expect(all.count == people.count)
+    for type in ContactFieldType.allCases {
+      let having = all.filter { $0.has(type) }.map(\.id)
+      #expect(!having.isEmpty && having.count < all.count)
+      #expect(try await load(people, [RequiredFieldPostProcessor(type)]).map(\.id) == having, "\(type)")
+      let selection = Selection(filters: [RequiredFieldSelectionFilter(type)])
+      selection.select(all)
+      #expect(selection.contacts.map(\.id) == having, "\(type)")
+    }
+    let counted = try await load(people, [StatisticsPostProcessor()])
+    for (before, after) in zip(all, counted) {
+      #expect(after.properties["stats.fields"] == .number("\(before.fields.count)"), "\(before.record.json)")
+      #expect(after.properties["stats.phones"] == .number("\(before.phones.count)"))
+    }
+    // A split has to be told of high numbers.
+    let low = people.filter { !$0.contains("_12") }
+    for type in [ContactFieldType.phone, .email, .url, .other] {
+      let values = try await load(low, []).flatMap { $0.fields(of: type).map(\.value) }
+      let rows = try await load(low, [SplitOnFieldTypePostProcessor(type)])
+      #expect(rows.allSatisfy { $0.fields.count == 1 && $0.fields[0].type == type }, "\(type)")
+      #expect(rows.map { $0.fields[0].value } == values, "\(type)")
+    }
+  }
+
   @Test("SORT REV O-61 O-63: three modes, missing names last, and all of it reversed", arguments: [1, 2, 8])
   func sorts(threads: Int) async throws {
     #expect(try await ids([AlphabeticalSortPostProcessor(.lastName)], threads: threads) == "B E D A C")

@@ -6,6 +6,11 @@ struct ContactFieldPlaces: Sendable {
     var type: ContactFieldType
     var name: [UInt8]
     var slot: Int
+    /// An address, and not a field or a part of an address.
+    var isWhole: Bool
+
+    /// Whether the value of a record is a field.
+    @inline(__always) func holds(_ value: FieldSpan) -> Bool { value.isField(isWholeAddress: isWhole) }
   }
   /// By type, in the order of their numbers.
   private(set) var columns: [Column] = []
@@ -22,7 +27,9 @@ struct ContactFieldPlaces: Sendable {
   init(of types: [ContactFieldType], _ schema: inout RecordSchema) {
     for type in types {
       for name in Self.columnNames(of: type, schema) {
-        if let slot = schema.slot(readingIfPresent: FieldName(whole: name)) { columns.append(Column(type: type, name: name, slot: slot)) }
+        if let slot = schema.slot(readingIfPresent: FieldName(whole: name)) {
+          columns.append(Column(type: type, name: name, slot: slot, isWhole: Self.isWholeAddress(name, type)))
+        }
       }
     }
     var lists: [ListReader.Column] = []
@@ -75,6 +82,11 @@ struct ContactFieldPlaces: Sendable {
     return names + numbered.sorted { $0.number < $1.number }.map(\.name)
   }
 
+  /// Whether a column holds an address, and not a field or a part of an address.
+  static func isWholeAddress(_ name: [UInt8], _ type: ContactFieldType) -> Bool {
+    type == .address && name.starts(with: type.rawValue.utf8) && !name.contains(UInt8(ascii: "."))
+  }
+
   /// Parts of an address that columns are called after.
   static let addressParts = ["street", "city", "region", "postal", "country"]
 
@@ -82,11 +94,11 @@ struct ContactFieldPlaces: Sendable {
   func has(_ type: ContactFieldType, _ record: Int, of batch: RecordBatch, isStrict: Bool, _ scratch: ByteBuffer) -> Bool {
     for column in columns where column.type == type {
       let field = batch.field(column.slot, of: record)
-      if isStrict ? !field.isHollow(in: batch) : field.isPresent { return true }
+      if column.holds(field), !isStrict || !field.isHollow(in: batch) { return true }
     }
     if let unbound {
       for found in unbound.columns(record, of: batch, scratch) where found.type == type {
-        if isStrict ? !found.value.isHollow(in: batch) : found.value.isPresent { return true }
+        if found.isField, !isStrict || !found.value.isHollow(in: batch) { return true }
       }
     }
     if type == .address {
@@ -95,7 +107,7 @@ struct ContactFieldPlaces: Sendable {
       guard field.kind == .array else { return false }
       var elements = JSONElements(of: field, in: UnsafePointer(batch.arena.base))
       while let element = elements.next() {
-        if element.kind != .null, !isStrict || !element.isHollow(in: batch) { return true }
+        if element.isField(isWholeAddress: true), !isStrict || !element.isHollow(in: batch) { return true }
       }
       return false
     }
@@ -160,6 +172,17 @@ struct ListedFields {
 extension FieldSpan {
   /// There, and not null; it may be empty.
   @inline(__always) var isPresent: Bool { kind.rawValue > ValueKind.null.rawValue }
+
+  /// Whether a ``Contact`` has a field by this value of a column, or an address by it: a text, number or truth value, empty or not; an address
+  /// as a whole is a text or an object. What else stands there is a property.
+  @inline(__always) func isField(isWholeAddress: Bool) -> Bool {
+    switch kind {
+    case .string: true
+    case .number, .true, .false: !isWholeAddress
+    case .object: isWholeAddress
+    case .missing, .null, .array: false
+    }
+  }
 
   /// Blank, white space alone, or an empty list or object. An address whose parts are all empty is empty too.
   func isHollow(in batch: RecordBatch) -> Bool {

@@ -9,6 +9,8 @@ struct UnboundColumns: Sendable {
     var name: [UInt8]
     /// A span of the batch's arena.
     var value: FieldSpan
+    /// Whether the value is a field, or an address or a part of one.
+    var isField: Bool { value.isField(isWholeAddress: ContactFieldPlaces.isWholeAddress(name, type)) }
   }
 
   private let types: [ContactFieldType]

@@ -7,7 +7,8 @@ public struct RequireStage: PlannedStage {
     text: """
       Keeps the records in which every field named has a value: missing, null and the empty text are none. --type asks for at least one field of a type \
       instead: a column of that name, numbered or not (phone, phone_2 …), or an entry of the list 'fields' with that type; for an address the \
-      columns address, address_2 …, address.city and its like, street, city, region, postal, country, and the list 'addresses'. Such a field counts even if its value is empty, unless --nonempty is given.
+      columns address, address_2 …, address.city and its like, street, city, region, postal, country, and the list 'addresses'. Such a field \
+      counts even if its value is empty, unless --nonempty is given; a column whose value is a list or an object is none, but for an address as an object.
       """,
     options: [
       .init("--type", "phone|email|url|other|address", "at least one field of this type; may be repeated", isRepeatable: true),

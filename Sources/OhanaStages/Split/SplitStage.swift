@@ -122,7 +122,7 @@ private struct SplitStep: RowStage {
     var number: UInt32 = 0
     for column in columns {
       let field = batch.field(column, of: parent)
-      guard field.isPresent, let target else { continue }
+      guard field.isField(isWholeAddress: false), let target else { continue }
       let row = appendRow(of: parent, &number, batch)
       if column != target {
         batch.overlay(
@@ -133,7 +133,7 @@ private struct SplitStep: RowStage {
     var bytes = 0
     for index in scratch.own.indices {
       let row = appendRow(of: parent, &number, batch)
-      if let target, batch.field(target, of: row).kind != .missing {
+      if let target, batch.field(target, of: row).isField(isWholeAddress: false) || batch.field(target, of: row).kind == .null {
         batch.overlay(target, of: row, offset: 0, length: 0, kind: .missing, inPlace: true)
       }
       bytes += try writeList(keeping: scratch.own[index], row, batch, scratch) + batch.slotCount * MemoryLayout<FieldSpan>.size

@@ -6,7 +6,8 @@ public struct CountFieldsStage: PlannedStage {
     name: "count-fields", usage: "[--mobile-labels LABEL,…]", summary: "count each contact's fields",
     text: """
       Writes stats.fields, stats.phones, stats.emails, and stats.has_mobile: whether a phone of the list 'fields' has one of the labels, just so. \
-      Counted are the objects of that list and the columns phone, email, url, numbered or not, that are not null. All are written, zero too.
+      Counted are the objects of that list and the columns phone, email, url, numbered or not, that hold a text, empty or \
+      not, a number, true or false. All are written, zero too.
       """,
     options: [.init("--mobile-labels", "LABEL,…", "labels of mobile phones; mobile,iPhone if not given")],
     examples: [
@@ -61,9 +62,9 @@ private struct CountFieldsStep: RowStage {
         counts.fields += 1
         if type == .phone { counts.phones += 1 } else if type == .email { counts.emails += 1 }
       }
-      for column in places.columns where batch.field(column.slot, of: record).isPresent { count(column.type) }
+      for column in places.columns where column.holds(batch.field(column.slot, of: record)) { count(column.type) }
       if let unbound = places.unbound {
-        for column in unbound.columns(record, of: batch, scratch) where column.value.isPresent { count(column.type) }
+        for column in unbound.columns(record, of: batch, scratch) where column.isField { count(column.type) }
       }
       var entries = ListedFields(places.list, of: record, in: batch)
       while let entry = entries.next(scratch) {
