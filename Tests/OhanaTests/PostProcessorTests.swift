@@ -88,6 +88,27 @@ import Testing
     }
   }
 
+  @Test(
+    "O-15: distinct compares records as they are written, and == compares contacts",
+    arguments: [
+      // Written in one way: the same relation.
+      (#"{"first":"A","last":null}"#, #"{"first":"A"}"#, true, true),
+      (#"{"fields":[],"tags":["a","b"]}"#, #"{"tags":["b","a"]}"#, true, true),
+      (#"{"phone":"1","email":"e"}"#, #"{"email":"e","phone":"1"}"#, true, true), (#"{"first":""}"#, "{}", false, false),
+      (#"{"tags":["\u00e9"]}"#, #"{"tags":["e\u0301"]}"#, false, false), (#"{"x":{"a":1,"b":2}}"#, #"{"x":{"b":2,"a":1}}"#, true, true),
+      // In two ways, and properties of nothing: not the same.
+      (#"{"phone":"1"}"#, #"{"fields":[{"type":"phone","value":"1"}]}"#, true, false),
+      (#"{"tags":"a;b"}"#, #"{"tags":["b","a"]}"#, true, false),
+      (#"{"phone":1}"#, #"{"phone":"1"}"#, true, false), (#"{"x":null}"#, "{}", false, true), (#"{"x":[]}"#, "{}", false, true),
+    ]) func equality(a: String, b: String, isSameContact: Bool, isSameRecord: Bool) async throws
+  {
+    let isEqual = try Contact(json: a) == Contact(json: b)
+    #expect(isEqual == isSameContact)
+    let source = ContactsDataSource(
+      dataProviders: [LinesProvider("p", [a, b])], postProcessors: [try StagePostProcessor("distinct")])
+    #expect(try await source.loadContacts().count == (isSameRecord ? 1 : 2))
+  }
+
   @Test("SORT REV O-61 O-63: three modes, missing names last, and all of it reversed", arguments: [1, 2, 8])
   func sorts(threads: Int) async throws {
     #expect(try await ids([AlphabeticalSortPostProcessor(.lastName)], threads: threads) == "B E D A C")

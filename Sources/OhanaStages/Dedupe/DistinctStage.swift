@@ -41,7 +41,8 @@ public struct DistinctStage: PlannedStage {
     name: "distinct", usage: "[--by record|KEY,…] [--ignore F,…]", summary: "drop records that repeat another, and keep the first",
     text: """
       By record, two records are the same if they hold the same values: the order of keys and of tags does not count, null and missing are the \
-      same, empty lists too, and \"\" is something else. By KEYs only those count; null is a value like others, where dedupe lets records with a \
+      same, empty lists too, and \"\" is something else. Records are compared as they are written: a phone in a column and the same one in the list \
+      'fields' are two, and so are tags in a text and in a list. By KEYs only those count; null is a value like others, where dedupe lets records with a \
       blank key pass. A field named record is written "record", in double quotes.
       """,
     options: [

@@ -214,7 +214,8 @@ import Testing
     }
   }
 
-  @Test("O-15 EQ: distinct by record has the relation of equality, streaming and on disk") func equality() throws {
+  @Test("O-15 EQ: distinct by record has the relation of equality for contacts written in one way, streaming and on disk")
+  func equality() throws {
     let equal = [
       (#"{"full_name":null}"#, "{}"), (#"{"fields":[]}"#, "{}"), (#"{"tags":["x","y"]}"#, #"{"tags":["y","x"]}"#),
     ]
