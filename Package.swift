@@ -17,6 +17,7 @@ let package = Package(
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CMalloc"),
+    .systemLibrary(name: "CFileStatus"),
     // Byte-class masks of a block, and thin shims with a C header each.
     .target(name: "CStructural"),
     .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -34,7 +35,7 @@ let package = Package(
     .target(name: "OhanaCore", dependencies: ["CXXHash", "CICU", "CRegex", "CCrypto", "CPhoneNumber"], swiftSettings: swift),
     .target(
       name: "OhanaFormats",
-      dependencies: ["OhanaCore", "CZlib", "CISAL", "CDeflate", "CICU", "CStructural", "CSimdJSON"],
+      dependencies: ["CFileStatus", "OhanaCore", "CZlib", "CISAL", "CDeflate", "CICU", "CStructural", "CSimdJSON"],
       swiftSettings: swift),
     .target(name: "OhanaStages", dependencies: ["OhanaCore", "CMalloc", "CXXHash", "CICU"], swiftSettings: swift),
     .target(name: "OhanaEngine", dependencies: ["OhanaCore"], swiftSettings: swift),

@@ -1,3 +1,4 @@
+internal import CFileStatus
 public import OhanaCore
 internal import Synchronization
 
@@ -77,6 +78,10 @@ public final class OutputTarget: Sendable {
       state = Mutex(State(descriptor: descriptor))
       return
     }
+    if existing != nil, let obstacle = Self.obstacle(final) {
+      throw OhanaError(
+        .io, "not-replaceable", at: .init(path), "the file there cannot be replaced: \(obstacle)", fix: "write to another file")
+    }
     let (temporary, descriptor) = try Self.makeTemporary(for: final, names ?? .random())
     let mode = existing.map { $0.st_mode & 0o777 } ?? 0o666 & ~Self.umask
     kind = .replacing(final: final, mode: mode)
@@ -112,7 +117,7 @@ public final class OutputTarget: Sendable {
   /// What is written can be seen at once, and ``publish()`` does nothing.
   public var isInPlace: Bool { if case .replacing = kind { false } else { true } }
 
-  /// ``publish()`` was called, with whatever success.
+  /// It has appeared.
   public var isPublished: Bool { state.withLock { $0.stage == .published } }
 
   // MARK: Writing
@@ -178,20 +183,17 @@ public final class OutputTarget: Sendable {
   ///
   /// - Throws: `usage`/`output-exists` if a file of that name has appeared meanwhile and may not be overwritten.
   public func publish() throws(OhanaError) {
-    state.withLock { state in
-      precondition(state.stage == .complete, "an output is published once, after it is complete")
-      state.stage = .published
-    }
+    precondition(state.withLock { $0.stage } == .complete, "an output is published once, after it is complete")
+    try appear()
+    state.withLock { $0.stage = .published }
+  }
+
+  private func appear() throws(OhanaError) {
     guard case .replacing(let final, let mode) = kind, let temporary = temporaryPath else { return }
-    do throws(OhanaError) {
-      guard temporary.withCString({ chmod($0, mode) }) == 0 else { throw OhanaError.system(errno, "set the access rights of", path) }
-      if !overwrites, try Self.linkWithoutReplacing(temporary, final, path) { return }
-      guard temporary.withCString({ from in final.withCString { rename(from, $0) } }) == 0 else {
-        throw OhanaError.system(errno, "rename the finished output to", path)
-      }
-    } catch {
-      _ = temporary.withCString { unlink($0) }
-      throw error
+    guard temporary.withCString({ chmod($0, mode) }) == 0 else { throw OhanaError.system(errno, "set the access rights of", path) }
+    if !overwrites, try Self.linkWithoutReplacing(temporary, final, path) { return }
+    guard temporary.withCString({ from in final.withCString { rename(from, $0) } }) == 0 else {
+      throw OhanaError.system(errno, "rename the finished output to", path)
     }
   }
 
@@ -263,6 +265,13 @@ public final class OutputTarget: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
+  /// Lets go of what is complete and waits for its name, for the next run to give it that.
+  public func leaveComplete() {
+    state.withLock { state in
+      if state.stage == .complete { state.stage = .discarded }
+    }
+  }
+
   /// Name and size of what is written so far, once that is on disk. The folder's names are the caller's to sync.
   func save(to writer: CheckpointWriter) throws {
     let (temporary, descriptor, isOpen) = state.withLock { ($0.temporary, $0.descriptor, $0.stage == .open) }
@@ -302,6 +311,19 @@ public final class OutputTarget: Sendable {
   }
 
   // MARK: Private
+
+  /// Why a file would not let another take its place, as far as that can be known; nil where nothing stands in the way.
+  private static func obstacle(_ final: FilePath) -> String? {
+    guard let file = fileStatus(final, followsLinks: false), let folder = fileStatus(final.parent) else { return nil }
+    if folder.st_mode & mode_t(S_ISVTX) != 0, ![0, folder.st_uid, file.st_uid].contains(geteuid()) {
+      return "it is somebody else's, in a folder where only owners may (sticky bit)"
+    }
+    switch final.withCString({ ohana_obstacle_of($0) }) {
+    case OHANA_IMMUTABLE: return "it is immutable, or for appending only (chattr)"
+    case OHANA_MOUNTED: return "something is mounted on it"
+    default: return nil
+    }
+  }
 
   /// link(2) refuses to replace. Returns false where the file system has no links.
   private static func linkWithoutReplacing(_ temporary: FilePath, _ final: FilePath, _ path: FilePath) throws(OhanaError) -> Bool {

@@ -19,9 +19,9 @@ public struct PendingRename: Sendable, Equatable, Codable {
     content = fileStatus(temporary, followsLinks: false).map { FileContent($0) }
   }
 
-  /// The file has neither appeared nor waits for that: somebody has taken it away, or put another in its place.
+  /// The file has neither appeared nor waits for that: somebody has taken it away, changed it, or put another in its place.
   public var isLost: Bool {
-    if fileStatus(temporary, followsLinks: false) != nil { return false }
+    if let waiting = fileStatus(temporary, followsLinks: false) { return FileContent(waiting) != content }
     return FileContent(of: final) != content
   }
 

@@ -175,6 +175,8 @@ public struct RunState: Sendable, Equatable, Codable {
   public var isToResume = false
   /// Asked to end, and leaves a checkpoint for the next run to go on from.
   public var isLeaving = false
+  /// Some outputs have got their names and others could not: the next run to any of them goes on with that.
+  public var isHalted = false
   /// There is little room for temporary files.
   public var isDiskShort = false
   /// Processes wait for memory.

@@ -4,7 +4,7 @@ import Testing
 
 /// A file layer that fails: a library in front of the system's, which lets the n-th call that needs space on a disk fail, and those behind
 /// it too, or only that one. With `KILL_AT` it kills the process in front of its n-th rename(2).
-/// With `FAULT_LOG` it also writes down what was done to which file: `c` made, `w` written, `j` a checkpoint
+/// `FAIL_RENAME` lets that one, and those behind it, fail. With `FAULT_LOG` it also writes down what was done to which file: `c` made, `w` written, `j` a checkpoint
 /// entered into a journal, `s` synced.
 enum FailingFiles {
   static let source = """
@@ -96,6 +96,11 @@ enum FailingFiles {
     int rename(const char *from, const char *to) {
       static long renames;
       const char *at = getenv("KILL_AT");
+      const char *failing = getenv("FAIL_RENAME");
+      if (failing && __atomic_add_fetch(&renames, 1, __ATOMIC_SEQ_CST) >= atol(failing)) {
+        errno = EACCES;
+        return -1;
+      }
       if (at && __atomic_add_fetch(&renames, 1, __ATOMIC_SEQ_CST) == atol(at)) raise(SIGKILL);
       return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
     }

@@ -96,4 +96,80 @@ struct HalfNamedTests {
     let refused = try workdir.run(["generate", "--rows", "4", "--columns", "id", "-o", "x.csv"])
     #expect(refused.status == 2 && refused.err.contains("--columns means nothing here"), "\(refused.err)")
   }
+
+  @Test("what is damaged while it waits for its name does not appear, and whoever comes next is told once") func damaged() throws {
+    let workdir = try makeWorkdir()
+    let words = Self.run.map { $0 == "-q" ? "--quiet" : $0 } + ["then", "tee", "side.csv"]
+    #expect(try workdir.run(words, environment: ["LD_PRELOAD": FailingFiles.library!, "KILL_AT": "999"]).status == 0)
+    for number in 1...Self.chunks { try workdir.write("p-\(number).ndjson", "old\n") }
+    #expect(try workdir.run(words, environment: ["LD_PRELOAD": FailingFiles.library!, "KILL_AT": "21"]).status != 0)
+    let waiting = try #require(workdir.names.first { $0.hasPrefix(".p-") && $0.contains(".ohana-") && !$0.hasSuffix("-lock") })
+    try workdir.write(waiting, try workdir.read(waiting).dropLast(5))
+    let next = ["convert", "five.ndjson", "-o", "side.csv", "--overwrite", "-q"]
+    let told = try workdir.run(next)
+    #expect(told.status == 7 && told.err.contains("1 of 61 are neither there nor waiting"), "\(told.err)")
+    #expect(try workdir.run(next).status == 0)
+    #expect(!workdir.names.contains { $0.contains("ohana-") } && workdir.isTemporaryEmpty, "\(workdir.names)")
+  }
+
+  @Test("an output that cannot get its name leaves the others waiting: told, and finished by resume when the cause is gone")
+  func renameFails() throws {
+    let workdir = try makeWorkdir()
+    #expect(try workdir.run(Self.run).status == 0)
+    let wanted = try set(workdir)
+    for number in 1...Self.chunks { try workdir.write("p-\(number).ndjson", "old\n") }
+    let halted = try workdir.run(Self.run, environment: ["LD_PRELOAD": FailingFiles.library!, "FAIL_RENAME": "21"])
+    #expect(halted.status == 4, "\(halted.err)")
+    #expect(
+      halted.err.contains("p-21.ndjson: cannot rename") && halted.err.contains("20 of 60 outputs have got their names"), "\(halted.err)")
+    let again = try workdir.run(["resume", "p-{n}.ndjson"], environment: ["LD_PRELOAD": FailingFiles.library!, "FAIL_RENAME": "1"])
+    #expect(again.status == 4, "\(again.err)")
+    let resumed = try workdir.run(["resume", "p-{n}.ndjson"])
+    #expect(resumed.status == 0, "\(resumed.err)")
+    let now = try set(workdir)
+    #expect(now == wanted, "\(now.keys.sorted())")
+    #expect(workdir.isTemporaryEmpty)
+    for number in 1...Self.chunks { try workdir.write("p-\(number).ndjson", "old\n") }
+    let first = try workdir.run(Self.run, environment: ["LD_PRELOAD": FailingFiles.library!, "FAIL_RENAME": "1"])
+    #expect(first.status == 4 && !first.err.contains("half new"), "\(first.err)")
+    #expect(!workdir.names.contains { $0.contains("ohana-") } && workdir.isTemporaryEmpty, "nothing has appeared, and nothing is kept")
+    #expect(try workdir.text("p-1.ndjson") == "old\n")
+  }
+
+  @Test("a file that would not let another take its place is told before anything is read")
+  func notReplaceable() throws {
+    let workdir = try makeWorkdir()
+    let script = """
+      echo old > o.ndjson; echo x > other; mount --bind other o.ndjson 2>/dev/null || exit 77
+      $OHANA convert /nowhere in.ndjson -o free.ndjson; $OHANA run five.ndjson -o free.ndjson then tee o.ndjson; echo "exit $?"
+      $OHANA convert five.ndjson -o o.ndjson --overwrite; echo "exit $?"; cat o.ndjson
+      """
+    let result = try workdir.run([], shell: "unshare --mount bash -c '\(script)'")
+    if result.status == 77 || result.err.contains("unshare") {
+      print("SKIPPED: nothing can be mounted here (needs root)")
+      return
+    }
+    #expect(result.lines == ["exit 2", "exit 4", "x"], "\(result.text) \(result.err)")
+    #expect(result.err.contains("o.ndjson: the file there cannot be replaced: something is mounted on it"), "\(result.err)")
+    #expect(!workdir.names.contains { $0.contains("ohana-") } && workdir.isTemporaryEmpty, "\(workdir.names)")
+  }
+
+  @Test("where there is no room for a journal in --temp-dir, it is beside the output, and a killed publication is finished all the same")
+  func journalBesideTheOutput() throws {
+    let workdir = try makeWorkdir()
+    for number in 1...Self.chunks { try workdir.write("p-\(number).ndjson", "old\n") }
+    let script = """
+      mkdir small && mount -t tmpfs -o size=16k tmpfs small 2>/dev/null || exit 77
+      dd if=/dev/zero of=small/fill bs=1k 2>/dev/null; export TMPDIR=$PWD/small
+      LD_PRELOAD=\(FailingFiles.library!) KILL_AT=21 $OHANA convert in.ndjson -o "p-{n}.ndjson" --chunk-records 10 --overwrite -q; echo "exit $?"
+      $OHANA resume "p-{n}.ndjson"; echo "exit $?"; grep -l old p-*.ndjson | wc -l
+      """
+    let result = try workdir.run([], shell: "unshare --mount bash -c '\(script)'")
+    if result.status == 77 || result.err.contains("unshare") {
+      print("SKIPPED: a small disk cannot be mounted here (needs root)")
+      return
+    }
+    #expect(result.lines.suffix(3) == ["exit 137", "exit 0", "0"], "\(result.text) \(result.err)")
+    #expect(!workdir.names.contains { $0.contains("ohana-") }, "\(workdir.names)")
+  }
 }

@@ -55,7 +55,7 @@ public enum JournalActions {
 
     /// - Returns: what the last run was to publish, if it is published by this and nothing else was asked for.
     func perform(in context: RunContext) async throws -> RunState.Commit? {
-      let (locks, journals) = (desk.locks, context.dependencies.journals)
+      let locks = desk.locks
       let main = locks.first { $0.output == request.output }
       for lock in locks {
         guard let note = lock.earlier, note.isBeside || lock !== main else { continue }
@@ -69,17 +69,30 @@ public enum JournalActions {
       }
       if let note = main.earlier, !note.isBeside, let commit = try takeUp(note.folder, context) { return commit }
       if desk.earlier == nil { context.dependencies.locks.clearUp(locks) }
-      let temporary = request.options.tempDir ?? FileSpillStore.defaultFolder
-      guard let folder = desk.journal.withLock({ $0?.folder }) ?? journals.newFolder(in: temporary, for: main.output) else { return nil }
-      // First the notes: whoever comes after a kill finds the folder.
-      let mark = desk.earlier?.mark ?? desk.names.mark
-      for lock in locks { try lock.note(.init(folder: folder, isBeside: lock !== main), mark: mark) }
-      if desk.earlier != nil { return nil }
-      removeAtEnd(folder, journals)
-      guard let journal = journals.create(folder) else { return nil }
-      desk.journal.withLock { $0 = journal }
-      try await context.dispatch(Open(kept: .init(request, desk)))
+      if let journal = desk.journal.withLock({ $0 }), let earlier = desk.earlier {
+        try note(journal.folder, main, mark: earlier.mark)
+      } else {
+        try await begin(main, context)
+      }
       return nil
+    }
+
+    /// Begins a journal: in the folder for temporary files, or beside the output where that one is full.
+    private func begin(_ main: OutputLock, _ context: RunContext) async throws {
+      let journals = context.dependencies.journals
+      for place in [request.options.tempDir ?? FileSpillStore.defaultFolder, main.path.parent] {
+        guard let folder = journals.newFolder(in: place, for: main.output) else { continue }
+        // First the notes: whoever comes after a kill finds the folder.
+        try note(folder, main, mark: desk.names.mark)
+        removeAtEnd(folder, journals)
+        guard let journal = journals.create(folder) else { continue }
+        desk.journal.withLock { $0 = journal }
+        return try await context.dispatch(Open(kept: .init(request, desk)))
+      }
+    }
+
+    private func note(_ folder: FilePath, _ main: OutputLock, mark: String) throws {
+      for lock in desk.locks { try lock.note(.init(folder: folder, isBeside: lock !== main), mark: mark) }
     }
 
     /// Sees to the state that the last run with this output left, where it cannot be gone on with: what was only to be renamed is; of a
@@ -90,8 +103,13 @@ public enum JournalActions {
         if isOwn { journals.remove(note.folder) }
         return
       }
-      if let commit = kept.commit { _ = try finish(commit) } else if !isOwn { return }
+      guard let commit = kept.commit else {
+        if isOwn { remove(kept, note.folder, context) }
+        return
+      }
+      let lost = try finish(commit)
       remove(kept, note.folder, context)
+      if !lost.isEmpty { throw Self.lost(lost, of: commit) }
     }
 
     /// The last run to a set of chunks may have been killed while they got their names, and one of them is this run's output: it is not to
@@ -120,10 +138,23 @@ public enum JournalActions {
     private func finish(_ commit: RunState.Commit) throws -> [PendingRename] {
       let lost = commit.renames.filter(\.isLost)
       guard lost.isEmpty else { return lost }
-      for rename in commit.renames { try rename.finish() }
-      for removal in commit.removals { try removal.finish() }
+      do {
+        for rename in commit.renames { try rename.finish() }
+        for removal in commit.removals { try removal.finish() }
+      } catch {
+        // It waits for the next run once more.
+        desk.keepsState = true
+        throw error
+      }
       for folder in Set(commit.renames.map(\.final.parent)) { syncFolder(folder) }
       return []
+    }
+
+    private static func lost(_ lost: [PendingRename], of commit: RunState.Commit) -> OhanaError {
+      OhanaError(
+        .locked, "outputs-lost", at: .init(lost[0].final),
+        "the run before was ended while its outputs got their names, and \(lost.count) of \(commit.renames.count) are neither there nor waiting",
+        fix: "the set may be half new: run its command again with --overwrite")
     }
 
     /// Sees to the state that the last run left in `folder`.
@@ -136,10 +167,7 @@ public enum JournalActions {
         guard lost.isEmpty else {
           remove(kept, folder, context)
           if !request.options.resume { return nil }
-          throw OhanaError(
-            .locked, "outputs-lost", at: .init(lost[0].final),
-            "the run was killed while its outputs got their names, and \(lost.count) of \(commit.renames.count) are neither there nor waiting",
-            fix: "the set may be half new: run the command again with --overwrite")
+          throw Self.lost(lost, of: commit)
         }
       } else if request.options.resume, let read, let kept, kept.checkpoint != nil, kept.identity != nil {
         // It stays until it is known to be of no use.

@@ -29,6 +29,11 @@ public enum PublishActions {
     }
   }
 
+  /// Some have appeared, and the others cannot at the moment: they wait for the next run.
+  struct Halt: RunUpdater {
+    func update(_ state: inout RunState) { state.isHalted = true }
+  }
+
   /// Brings all outputs to disk, then lets them appear.
   struct Commit: RunEffect {
     let publication: Publication
@@ -47,10 +52,24 @@ public enum PublishActions {
         renames: targets.compactMap(\.pendingRename), removals: surplus, books: books,
         notes: context.state.notes + Self.notes(surplus), inputs: context.state.inputs, fault: publication.fault.map { .init($0) })
       try await context.dispatch(Committing(commit: commit))
-      try OutputTarget.publish(targets)
+      do { try OutputTarget.publish(targets) } catch { throw try await halt(targets, error, context) }
       for removal in surplus { try removal.finish() }
       for folder in Set(surplus.map(\.path.parent)) { syncFolder(folder) }
       try await context.dispatch(Published(commit: commit))
+    }
+
+    /// An output could not get its name. Where others have got theirs, and there is a journal, the rest is left for the next run.
+    private func halt(_ targets: [OutputTarget], _ error: any Error, _ context: RunContext) async throws -> any Error {
+      let targets = targets.filter { !$0.isInPlace }
+      let count = targets.count { $0.isPublished }
+      guard var error = error as? OhanaError, count > 0 else { return error }
+      error.problem += "; \(count) of \(targets.count) outputs have got their names, so that the set is half new"
+      error.fix = "see to that, and run again"
+      guard context.state.kept != nil else { return error }
+      for target in targets { target.leaveComplete() }
+      try await context.dispatch(Halt())
+      error.fix = "see to that; then 'ohana resume OUTPUT', or the next run to any of them, gives the others theirs"
+      return error
     }
 
     private static func notes(_ surplus: [PendingRemoval]) -> [String] {

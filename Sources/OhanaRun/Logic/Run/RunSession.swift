@@ -63,7 +63,7 @@ public final class RunSession: Sendable {
       try? await store.dispatch(RunActions.Fail(error))
     }
     try? await store.dispatch(RunActions.End(seconds: Double(dependencies.clock() - began) / 1e9))
-    if store.state.hasLeft { desk.keepsState = true }
+    if store.state.hasLeft || store.state.isHalted { desk.keepsState = true }
     desk.stop()
     try? await store.perform(ReportActions.Write(request: request, desk: desk))
     // A run that was never planned has nothing to trace, and its places may be somebody else's.
@@ -99,7 +99,7 @@ public final class RunSession: Sendable {
   public func abandon() {
     let state = store.state
     // The next run finishes what has begun to appear.
-    if state.hasLeft || state.phase == .committing { desk.keepsState = true }
+    if state.hasLeft || state.phase == .committing || state.isHalted { desk.keepsState = true }
     desk.abandon()
   }
 
