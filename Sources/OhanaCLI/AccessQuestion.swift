@@ -14,9 +14,16 @@ enum AccessQuestion {
     }
   }
 
+  /// A person has been asked, and is to see that.
+  static var isOpen: Bool { open.value }
+  private static let open = Locked(false)
+
   private static func isConsent(to error: OhanaError) -> Bool {
     var question = error
     question.fix = ""
+    ProgressLine.makeRoom()
+    open.value = true
+    defer { open.value = false }
     Terminal.raw("ohana: \(question.description)\nTry again, once it may be read? [y/N] ")
     // The end of standard input is no consent.
     let answer = readLine() ?? ""

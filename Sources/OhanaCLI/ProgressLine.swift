@@ -4,7 +4,15 @@ internal import Ohana
 enum ProgressLine {
   /// Cut to the window as it is now: only what stands on one line can be drawn over.
   static func draw(_ text: String) {
+    if AccessQuestion.isOpen { return }
+    isDrawn.value = true
     Terminal.raw("\r\u{1B}[K" + (Terminal.errorColumns.map { ProgressText.cut(text, toColumns: $0) } ?? text))
   }
-  static func clear() { Terminal.raw("\r\u{1B}[K") }
+  static func clear() {
+    isDrawn.value = false
+    Terminal.raw("\r\u{1B}[K")
+  }
+  /// A message begins where the line stood.
+  static func makeRoom() { if isDrawn.value { clear() } }
+  private static let isDrawn = Locked(false)
 }

@@ -9,7 +9,10 @@ enum Terminal {
     isErrorTerminal && getenv("NO_COLOR").map { $0.pointee == 0 } ?? true && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? false
 
   /// Writes a line to standard error.
-  static func error(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
+  static func error(_ text: String) {
+    ProgressLine.makeRoom()
+    write(text + "\n", to: STDERR_FILENO)
+  }
 
   private static let json = Mutex(false)
   /// `--log-format json`: messages are JSON objects, one a line.

@@ -14,6 +14,8 @@ let words = (1..<max(1, Int(CommandLine.argc))).map { index in
       }))
 }
 Descriptors.guardStandardOnes()
+// write(2) tells of a reader that has had enough.
+signal(SIGPIPE, SIG_IGN)
 // These end the process as they do any other, with all that is kept for --resume in its place. The Swift library's backtrace of them would
 // show memory that may hold values of contacts, and let the process go on.
 var quitting = sigset_t()

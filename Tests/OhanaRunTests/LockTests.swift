@@ -42,6 +42,19 @@ import Testing
     for lock in try LockManager().acquire([output]) { lock.release(keepsFile: false) }
   }
 
+  @Test("a lock that cannot be opened is told as such, and not as another run", arguments: ["folder", "link"])
+  func cannotBeOpened(kind: String) throws {
+    let workdir = try Workdir()
+    let name = workdir.path(".out.ohana-lock")
+    if kind == "folder" {
+      try FileManager.default.createDirectory(atPath: name, withIntermediateDirectories: false)
+    } else {
+      try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: "x")
+    }
+    let error = #expect(throws: OhanaError.self) { _ = try manager.acquire([FilePath(workdir.path("out"))]) }
+    #expect(error?.code == "lock-closed" && error?.description.contains(name) == true)
+  }
+
   @Test("where no lock can be made, or none is needed, there is none", arguments: ["/nowhere/at/all", "-", "/dev/null", "/dev/stdout"])
   func noLock(path: String) throws { #expect(try manager.acquire([FilePath(path)]).isEmpty) }
 

@@ -169,7 +169,7 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
   @Test("a phase follows only those it may follow") func phasesHaveAnOrder() async throws {
     let store = store([OrderInterceptor()])
     store.start()
-    await #expect(throws: OhanaError.self) { try await store.dispatch(PublishActions.Committing(commit: Self.commit)) }
+    await #expect(throws: OhanaError.self) { try await store.dispatch(RunActions.Finish(books: RunBooks(), notes: [])) }
     try await store.dispatch(RunActions.Begin(plan: [], bytesTotal: nil))
     await #expect(throws: OhanaError.self) { try await store.dispatch(PublishActions.Committing(commit: Self.commit)) }
     try await store.dispatch(RunActions.Fail(failure: .init(OhanaError(.io, "x", "y"))))
@@ -220,7 +220,7 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
       arguments: ["run"], directory: "/")
     state.kept?.commit = .init(
       renames: [.init(temporary: "/t", final: "/f", mode: 0o644, overwrites: true)], books: state.books, notes: ["n"], fault: state.failure)
-    (state.isToResume, state.isLeaving) = (true, true)
+    (state.isToResume, state.isLeaving, state.isHalted) = (true, true, true)
     #expect(state.interruption == RunState.Interruption(signal: 2, count: 2))
     let children = Mirror(reflecting: state).children
     // What is left as it was at the beginning is not tried.

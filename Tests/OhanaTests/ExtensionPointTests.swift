@@ -104,6 +104,51 @@ private struct PrefixProcessor: PostProcessor {
     #expect(books.stages[1].dropReason == "dropped by PrefixProcessor")
   }
 
+  /// Throws what only it knows, when it is bound or when a record comes.
+  private struct Failing: PostProcessor {
+    struct Reason: Error {}
+    let whenBound: Bool
+    let isOrdered: Bool
+    func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
+      if whenBound { throw Reason() }
+      return [isOrdered ? .ordered(Ordered()) : .row(Row())]
+    }
+    struct Row: RowStage { func process(_ batch: RecordBatch) throws -> StageTally { throw Reason() } }
+    final class Ordered: OrderedStage {
+      var tally: StageTally { StageTally() }
+      func finish() throws -> (any BatchSource)? { nil }
+      func process(_ batch: RecordBatch) throws -> OrderedOutcome { throw Reason() }
+    }
+  }
+
+  @Test("O-24 O-60: what a foreign processor throws is told with its stage", arguments: [(true, true), (false, true), (false, false)])
+  func failingProcessors(whenBound: Bool, isOrdered: Bool) async {
+    let source = ContactsDataSource(
+      dataProviders: [LinesProvider("p", ndjson(["ann"]))], postProcessors: [Failing(whenBound: whenBound, isOrdered: isOrdered)])
+    await #expect { try await source.loadContacts() } throws: { error in
+      guard let error = error as? OhanaError else { return false }
+      return error.code == "processor-failed" && error.description.contains("the stage 'Failing'") && error.description.contains("Reason")
+    }
+  }
+
+  @Test("O-60: a chain works wherever a processor does") func chainInARun() async throws {
+    let folder = try Workdir()
+    try folder.write("in.ndjson", ndjson(["ann", "bob", "amy", "ann"]).map { $0 + "\n" }.joined())
+    var request = RunRequest()
+    request.inputs = [FilePath(folder.path("in.ndjson"))]
+    request.output = FilePath(folder.path("out.ndjson"))
+    request.stages = [
+      ChainPostProcessor([DedupePostProcessor(by: "first"), ChainPostProcessor([PrefixProcessor(field: "first", prefix: "a")])]),
+      ReverseOrderPostProcessor(),
+    ]
+    let state = await RunSession(request).run(observes: false)
+    #expect(state.exitStatus == 0, "\(String(describing: state.failure))")
+    #expect(state.books.stages.count == 3)
+    #expect(try folder.text("out.ndjson") == "{\"first\":\"amy\"}\n{\"first\":\"ann\"}\n")
+    // At the end all has been read.
+    #expect(state.progress.records == 4 && state.progress.percent == 100)
+  }
+
   @Test("O-60: a foreign processor works in a run that the tool would make, with outputs that are files") func processorInARun()
     async throws
   {

@@ -55,9 +55,11 @@ public struct ChainPostProcessor: PostProcessor {
   public var text: String { children.map(\.text).joined(separator: " then ") }
   public var makesRows: Bool { children.contains(where: \.makesRows) }
 
-  /// - Precondition: never called: data sources and composites take a chain apart.
+  public var links: [any PlannedStage] { unwrapped(children) }
+
+  /// - Precondition: never called: runs, data sources and composites take a chain apart, see ``links``.
   public func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
-    preconditionFailure("a chain is a child of a composite or a data source")
+    preconditionFailure("a chain is taken apart before it is bound")
   }
 }
 
@@ -75,7 +77,7 @@ extension CompositePostProcessor {
 /// Stages behind post-processors, so that the planner sees what it knows.
 func unwrapped(_ processors: [any PostProcessor]) -> [any PlannedStage] {
   processors.flatMap { processor -> [any PlannedStage] in
-    if let chain = processor as? ChainPostProcessor { return unwrapped(chain.children) }
+    if let chain = processor as? ChainPostProcessor { return chain.links }
     return [(processor as? any StageBacked)?.stage ?? processor]
   }
 }

@@ -106,6 +106,8 @@ public protocol PlannedStage: Sendable {
   var isPredicate: Bool { get }
   /// Where it writes records beside the main output.
   var sideOutputs: [FilePath] { get }
+  /// The stages that it stands for, one after the other; itself, unless it is a chain.
+  var links: [any PlannedStage] { get }
   /// Resolves names against `schema`, changes the schema to what the stage's output looks like, and returns the steps that do it.
   func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep]
 }
@@ -115,6 +117,7 @@ extension PlannedStage {
   public var mayStopReading: Bool { false }
   public var isPredicate: Bool { false }
   public var sideOutputs: [FilePath] { [] }
+  public var links: [any PlannedStage] { [self] }
 }
 
 /// What the planner gives a stage while binding it.

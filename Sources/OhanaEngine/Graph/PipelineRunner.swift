@@ -284,10 +284,12 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
     let batch = batches[index]
     state.withLock { state in state.counts.queues[node].add(state.flow.begin(node: node), of: batches.count) }
     batch.sequence = 0
+    var atWork = 0
     do {
       switch nodes[node] {
       case .row(let stages):
         for (step, stage) in stages {
+          atWork = step
           let input = batch.selectedCount
           countOrigins(batch, step: step, entering: true)
           let began = monotonicNanoseconds()
@@ -296,6 +298,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
         }
         apply { $0.flow.rowDone(node: node, batch: index) }
       case .ordered(let step, let stage):
+        atWork = step
         let input = batch.selectedCount
         countOrigins(batch, step: step, entering: true)
         let before = stage.tally
@@ -305,7 +308,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
             switch result {
             case .success(let outcome):
               orderedDone(node, step, index, outcome, input: input, tally: stage.tally - before, began: began)
-            case .failure(let error): failed(error, node: node, batch: index)
+            case .failure(let error): failed(StepError.of(error, step), node: node, batch: index)
             }
           }
           return
@@ -313,7 +316,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
         let outcome = try stage.process(batch)
         orderedDone(node, step, index, outcome, input: input, tally: stage.tally - before, began: began)
       }
-    } catch { failed(error, node: node, batch: index) }
+    } catch { failed(StepError.of(error, atWork), node: node, batch: index) }
   }
 
   private func orderedDone(
@@ -371,7 +374,7 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
         }
         state.flow.finished(node: node, hasTail: tail != nil)
       }
-    } catch { failed(error, node: nil, batch: nil) }
+    } catch { failed(StepError.of(error, step), node: nil, batch: nil) }
   }
 
   // MARK: Counting
@@ -459,5 +462,15 @@ public final class PipelineRunner: ScheduledWork, @unchecked Sendable {  // beca
       }
       input = kept.count
     }
+  }
+}
+
+/// An error that only a stage from outside knows, and the index of its step.
+package struct StepError: Error {
+  package let step: Int
+  package let error: any Error
+
+  fileprivate static func of(_ error: any Error, _ step: Int) -> any Error {
+    error is OhanaError || error is CancellationError ? error : StepError(step: step, error: error)
   }
 }

@@ -23,7 +23,7 @@ public func openByteStream(_ path: FilePath, codec: DeflateCodec = .fast) throws
 /// - Parameter retries: tries reads of a regular file again; nil: nobody does.
 package func openByteStream(_ path: FilePath, codec: DeflateCodec, retries: ReadRetries?) throws -> OpenedByteStream {
   let file = try FileByteStream(path, retries: retries)
-  let magic: [UInt8] = [0x1f, 0x8b, 0x08]
+  let magic = GzipByteStream.magic
   let head = try file.peek(magic.count)
   // A gzip file cut within its first three bytes is a truncated one: no text begins like that.
   if !head.isEmpty, magic.starts(with: head) {

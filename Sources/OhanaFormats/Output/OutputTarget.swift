@@ -95,6 +95,15 @@ public final class OutputTarget: Sendable {
     (try? resolvingLinks(path)).flatMap { descriptor($0) } != nil || fileStatus(path).map { !$0.isRegular && !$0.isDirectory } ?? false
   }
 
+  /// Asks, before it is needed, whether a file can be made where this one is to be.
+  ///
+  /// - Throws: `io` naming the folder.
+  package static func checkFolder(of path: FilePath) throws(OhanaError) {
+    let final = try resolvingLinks(path)
+    if isWrittenInPlace(path) || final.parent.withCString({ access($0, W_OK | X_OK) }) == 0 { return }
+    throw OhanaError.system(errno, "create a file in this folder", final.parent, fix: fix(errno))
+  }
+
   /// The private name under which what was written can be read until it is published; nil where it is written in place.
   public var temporaryPath: FilePath? { state.withLock { $0.temporary } }
 

@@ -116,7 +116,7 @@ public final class RunStore: Sendable {
   /// Changes the state in turn, without waiting; what an interceptor objects becomes a note.
   public func post(_ updater: some RunUpdater) {
     queue.async { [apply] in
-      do { try apply(updater) } catch { try? apply(RunActions.NoteRefusal(problem: "\(error)")) }
+      do { try apply(updater) } catch { try? apply(RunActions.Note(text: "a change of the run was refused: \(error)")) }
     }
   }
 

@@ -59,8 +59,9 @@ struct HalfNamedTests {
     let half = try set(workdir)
     #expect(half["p-20.ndjson"] == wanted["p-20.ndjson"] && half["p-21.ndjson"] == Data("old\n".utf8))
 
-    let ended = try workdir.run(next.words)
+    let ended = try workdir.run(next.words.filter { $0 != "-q" })
     #expect(ended.status == next.status, "\(ended.err)")
+    #expect((next.words[0] == "resume") != ended.err.contains("they have them now"), "\(ended.err)")
     if let own = next.ownFile { wanted[own] = try workdir.read(own == "p-9.ndjson" ? own : "five.ndjson") }
     let now = try set(workdir)
     #expect(now == wanted, "\(now.keys.sorted())")

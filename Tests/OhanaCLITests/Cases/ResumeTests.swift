@@ -308,7 +308,7 @@ import Testing
     let script = """
       run() { $OHANA run "$1" -o \(other) --from ndjson --overwrite -q then dedupe --by id --duplicates others.ndjson.gz; }
       mkfifo p; $OHANA run p -o \(other) --from ndjson --overwrite -q then dedupe --by id --duplicates others.ndjson.gz > /dev/null & dead=$!
-      exec 3>p; until ls -A | grep -q '^.others.ndjson.gz.ohana-[^l]' && grep -q "^$dead$" .others.ndjson.gz.ohana-lock; do :; done
+      exec 3>p; until ls -A | grep '^.others.ndjson.gz.ohana-' | grep -qv 'lock$' && grep -q "^$dead$" .others.ndjson.gz.ohana-lock; do :; done
       sleep 0.05; kill -KILL $dead; wait $dead; exec 3>&-
       run in-1.ndjson.gz > /dev/null && $OHANA convert in-2.ndjson.gz -o others.ndjson.gz --overwrite -q && rm p others.ndjson.gz b.ndjson -f
       """

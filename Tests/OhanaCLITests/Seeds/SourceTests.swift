@@ -112,6 +112,13 @@ import Testing
     #expect(try folder.run(["reverse", "--from", "cmd: seq -f '{\"id\":%g}' 2"]).text == "{\"id\":2}\n{\"id\":1}\n")
     #expect(try folder.run(["sort", "id:number:desc", "--from", "cmd: seq -f '{\"id\":%g}' 2"]).text == "{\"id\":2}\n{\"id\":1}\n")
     #expect(try folder.run(["count", "a.ndjson", "--from", "cmd: seq -f '{\"id\":%g}' 2"]).text == "3\n")
+    // Compressed or not, as from a file; and a plan runs nothing.
+    let packed = try folder.run(["sort", "id", "--from", "cmd: gzip -c a.ndjson", "--from", "cmd: printf 'id\nb\n' | gzip"])
+    #expect(packed.text == "{\"id\":\"a\"}\n{\"id\":\"b\"}\n", "\(packed.err)")
+    let cut = try folder.run(["run", "--from", "cmd: gzip -c a.ndjson | head -c 20"])
+    #expect(cut.status == 3 && cut.err.contains("unexpected end of compressed data"), "\(cut.err)")
+    let plan = try folder.run(["plan", "run", "a.ndjson", "--from", "cmd: touch ran; cat a.ndjson", "then", "sort", "id"])
+    #expect(plan.status == 0 && !folder.exists("ran"), "\(plan.err) \(plan.text)")
     // It ends when nobody wants more of it.
     let endless = try folder.run(["run", "--from", "cmd: yes '{\"id\":1}'", "then", "limit", "3"])
     #expect(endless.status == 0 && endless.lines.count == 3, "\(endless.err)")

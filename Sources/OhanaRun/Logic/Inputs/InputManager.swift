@@ -34,8 +34,15 @@ struct InputManager: InputManaging {
   /// Opens an input's text: decompressed, converted to UTF-8, faults turned into ends.
   func openText(_ path: FilePath, given stream: (any ByteStream)?, options: RunOptions) throws -> (stream: any ByteStream, size: Int?) {
     let opened = stream == nil ? try openByteStream(path, codec: options.useZlib ? .zlib : .fast, retries: options.readRetries) : nil
-    let recording = FaultRecordingStream(stream ?? opened!.stream, forgivesIO: options.onProviderError == .skip)
-    let (head, text) = try PrefixedByteStream.peek(recording, count: 4)
+    let forgives = options.onProviderError == .skip
+    var recording = FaultRecordingStream(stream ?? opened!.stream, forgivesIO: forgives)
+    var (head, text) = try PrefixedByteStream.peek(recording, count: 4)
+    if stream != nil, head.bytes.starts(with: GzipByteStream.magic) {
+      // What a program or provider gives may be gzip data, as a file may.
+      let inflated = GzipByteStream(text, name: path, codec: options.useZlib ? .zlib : .fast)
+      recording = FaultRecordingStream(inflated, forgivesIO: forgives)
+      (head, text) = try PrefixedByteStream.peek(recording, count: 4)
+    }
     // A byte order mark knows better than an option for all inputs.
     let encoding = try InputEncoding.of(head.bytes, named: options.encoding)
     let whole: any ByteStream = encoding.map { TranscodingByteStream(text, from: $0) } ?? text

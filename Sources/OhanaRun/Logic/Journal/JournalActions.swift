@@ -57,17 +57,18 @@ public enum JournalActions {
     func perform(in context: RunContext) async throws -> RunState.Commit? {
       let locks = desk.locks
       let main = locks.first { $0.output == request.output }
+      let own = main?.earlier.flatMap { $0.isBeside ? nil : $0.folder }
       for lock in locks {
-        guard let note = lock.earlier, note.isBeside || lock !== main else { continue }
-        try clear(note, isOwn: !note.isBeside, context)
+        guard let note = lock.earlier, note.isBeside || lock !== main, note.folder != own else { continue }
+        try await clear(note, isOwn: !note.isBeside, context)
       }
-      try finishNeighbours(context)
+      try await finishNeighbours(context)
       guard let main else {
         context.dependencies.locks.clearUp(locks)
         for lock in locks { try lock.note(nil, mark: desk.names.mark) }
         return nil
       }
-      if let note = main.earlier, !note.isBeside, let commit = try takeUp(note.folder, context) { return commit }
+      if let note = main.earlier, !note.isBeside, let commit = try await takeUp(note.folder, context) { return commit }
       if desk.earlier == nil { context.dependencies.locks.clearUp(locks) }
       if let journal = desk.journal.withLock({ $0 }), let earlier = desk.earlier {
         try note(journal.folder, main, mark: earlier.mark)
@@ -97,7 +98,7 @@ public enum JournalActions {
 
     /// Sees to the state that the last run with this output left, where it cannot be gone on with: what was only to be renamed is; of a
     /// state that belongs to another output nothing else is touched.
-    private func clear(_ note: OutputLock.Note, isOwn: Bool, _ context: RunContext) throws {
+    private func clear(_ note: OutputLock.Note, isOwn: Bool, _ context: RunContext) async throws {
       let journals = context.dependencies.journals
       guard let kept = fold(journals.read(note.folder, kinds: kinds)?.changes ?? []).kept else {
         if isOwn { journals.remove(note.folder) }
@@ -110,14 +111,24 @@ public enum JournalActions {
       let lost = try finish(commit)
       remove(kept, note.folder, context)
       if !lost.isEmpty { throw Self.lost(lost, of: commit) }
+      try await tell(commit, context)
+    }
+
+    private func tell(_ commit: RunState.Commit, _ context: RunContext) async throws {
+      guard let first = commit.renames.first else { return }
+      let others = commit.renames.count > 1 ? " and \(Quantity.grouped(commit.renames.count - 1)) more" : ""
+      let removed = commit.removals.isEmpty ? "" : "; \(Quantity.grouped(commit.removals.count)) old chunks behind them are removed"
+      try await context.dispatch(
+        RunActions.Note(
+          text: "the run before was ended while its outputs got their names; they have them now: \(first.final)\(others)\(removed)"))
     }
 
     /// The last run to a set of chunks may have been killed while they got their names, and one of them is this run's output: it is not to
     /// take the place of a newer one afterwards.
-    private func finishNeighbours(_ context: RunContext) throws {
+    private func finishNeighbours(_ context: RunContext) async throws {
       for lock in try context.dependencies.locks.deadNeighbours(of: desk.locks) {
         defer { lock.release(keepsFile: lock.hasLeft) }
-        if let note = lock.earlier { try clear(note, isOwn: false, context) }
+        if let note = lock.earlier { try await clear(note, isOwn: false, context) }
       }
     }
 
@@ -158,17 +169,28 @@ public enum JournalActions {
     }
 
     /// Sees to the state that the last run left in `folder`.
-    private func takeUp(_ folder: FilePath, _ context: RunContext) throws -> RunState.Commit? {
+    private func takeUp(_ folder: FilePath, _ context: RunContext) async throws -> RunState.Commit? {
       let journals = context.dependencies.journals
       let read = journals.read(folder, kinds: kinds)
       let kept = fold(read?.changes ?? []).kept
       if let commit = kept?.commit {
+        if request.options.resume {
+          // An interruption before this leaves all as it is; one behind it waits.
+          desk.keepsState = true
+          try await context.dispatch(PublishActions.Committing(commit: commit))
+          desk.keepsState = false
+        }
         let lost = try finish(commit)
         guard lost.isEmpty else {
           remove(kept, folder, context)
-          if !request.options.resume { return nil }
+          guard request.options.resume else {
+            // This run makes the set anew.
+            try await context.dispatch(RunActions.Note(text: Self.lost(lost, of: commit).problem))
+            return nil
+          }
           throw Self.lost(lost, of: commit)
         }
+        if !request.options.resume { try await tell(commit, context) }
       } else if request.options.resume, let read, let kept, kept.checkpoint != nil, kept.identity != nil {
         // It stays until it is known to be of no use.
         desk.keepsState = true

@@ -47,8 +47,12 @@ struct LockManager: LockManaging {
     for _ in 0..<100 {
       let descriptor = openFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
       guard descriptor >= 0 else {
-        if fileStatus(path, followsLinks: false) != nil { throw Self.locked(output, by: nil) }
-        return nil
+        let number = errno
+        if fileStatus(path, followsLinks: false) == nil { return nil }
+        throw OhanaError(
+          .locked, "lock-closed", at: .init(output),
+          "the lock \(path) of this output cannot be opened (\(String(cString: strerror(number))))",
+          fix: "remove it, unless a run to this output is under way")
       }
       while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
         if errno == EINTR { continue }

@@ -93,7 +93,10 @@ final class OutputSet: Checkpointable, Sendable {
   var folders: Set<FilePath> { Set(all.compactMap { $0.name.absolute?.parent }) }
 
   /// Makes sure that a file written when all is over destroys nothing: the report, the manifest, the trace.
-  func reserve(_ path: FilePath) throws { try checks.check(path) }
+  func reserve(_ path: FilePath) throws {
+    try checks.check(path)
+    try OutputTarget.checkFolder(of: path)
+  }
 
   /// Opens a file beside the outputs, that appears with them.
   func openBeside(_ path: FilePath) throws -> OutputTarget { try OutputTarget(path, overwrites: overwrites, names: names) }

@@ -53,7 +53,7 @@ struct StageBinder: Sendable {
           return try openOutput(path, schema, index)
         }, readList: readList)
       let needed = (members: schema.needsMembers, text: schema.needsText)
-      let steps = try stage.bind(&schema, context)
+      let steps = try bind(stage, &schema, context)
       let extractor = schema.takeExtractor()
       let sideLayouts = sides.withLock { $0 }
       mustReadOn = mustReadOn || !sideLayouts.isEmpty
@@ -66,6 +66,13 @@ struct StageBinder: Sendable {
           needsMembers: schema.needsMembers && !needed.members || schema.needsText && !needed.text))
     }
     return bound
+  }
+
+  /// Errors that only a stage from outside knows become ours.
+  private func bind(_ stage: any PlannedStage, _ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
+    do { return try stage.bind(&schema, context) } catch let error as OhanaError { throw error } catch {
+      throw OhanaError(.io, "processor-failed", "the stage '\(stage.text)' cannot be prepared: \(error)")
+    }
   }
 
   /// Fills in what each stage carries: what later stages and the writer look at.

@@ -6,7 +6,8 @@ public enum PublishActions {
   /// From here on every output is complete; what follows can be done again, and by the next run if this one is killed.
   struct Committing: PhaseUpdater, DurableUpdater {
     static let journalName = "committing"
-    static let follows: Set<RunState.Phase> = [.finishing]
+    /// A run that finishes what another had to publish reads nothing before.
+    static let follows: Set<RunState.Phase> = [.planning, .finishing]
     static let isOverWhenInterrupted = true
     let commit: RunState.Commit
 
@@ -52,8 +53,10 @@ public enum PublishActions {
         renames: targets.compactMap(\.pendingRename), removals: surplus, books: books,
         notes: context.state.notes + Self.notes(surplus), inputs: context.state.inputs, fault: publication.fault.map { .init($0) })
       try await context.dispatch(Committing(commit: commit))
-      do { try OutputTarget.publish(targets) } catch { throw try await halt(targets, error, context) }
-      for removal in surplus { try removal.finish() }
+      do {
+        try OutputTarget.publish(targets)
+        for removal in surplus { try removal.finish() }
+      } catch { throw try await halt(targets, error, context) }
       for folder in Set(surplus.map(\.path.parent)) { syncFolder(folder) }
       try await context.dispatch(Published(commit: commit))
     }
@@ -63,7 +66,10 @@ public enum PublishActions {
       let targets = targets.filter { !$0.isInPlace }
       let count = targets.count { $0.isPublished }
       guard var error = error as? OhanaError, count > 0 else { return error }
-      error.problem += "; \(count) of \(targets.count) outputs have got their names, so that the set is half new"
+      error.problem +=
+        count < targets.count
+        ? "; \(count) of \(targets.count) outputs have got their names, so that the set is half new"
+        : "; all outputs have got their names, but old chunks are left behind them"
       error.fix = "see to that, and run again"
       guard context.state.kept != nil else { return error }
       for target in targets { target.leaveComplete() }

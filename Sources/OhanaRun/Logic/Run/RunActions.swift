@@ -31,6 +31,8 @@ public enum RunActions {
     func update(_ state: inout RunState) {
       state.phase = .finishing
       state.books = books
+      state.progress.records = books.read - books.rejected
+      if !books.stoppedEarly { state.progress.bytesRead = state.progress.bytesTotal ?? state.progress.bytesRead }
       state.loadInputs()
       state.notes += notes
     }
@@ -59,10 +61,11 @@ public enum RunActions {
     func update(_ state: inout RunState) { state.books = books }
   }
 
-  /// An interceptor has refused a change that nobody waited for.
-  struct NoteRefusal: RunUpdater {
-    let problem: String
-    func update(_ state: inout RunState) { state.notes.append("a change of the run was refused: \(problem)") }
+  /// Something worth knowing that is no error.
+  struct Note: RunUpdater {
+    let text: String
+    /// Said once, however often it comes to that.
+    func update(_ state: inout RunState) { if !state.notes.contains(text) { state.notes.append(text) } }
   }
 
   /// The run is over, well or not.
@@ -145,7 +148,7 @@ extension RunContext {
     if state.interruption != nil { throw Self.interrupted }
     do { return try await runner.run() } catch {
       run?.countsAtFailure.withLock { $0 = runner.counts }
-      throw error
+      throw plan.named(error)
     }
   }
 
@@ -157,7 +160,9 @@ extension RunContext {
   /// At rest. A checkpoint that fails leaves the one before in force.
   private static func takeCheckpoint(_ run: PreparedRun, _ runner: PipelineRunner, _ store: RunStore) {
     Task {
-      try? await store.perform(CheckpointActions.Take(run: run, counts: runner.counts))
+      do { try await store.perform(CheckpointActions.Take(run: run, counts: runner.counts)) } catch {
+        store.post(RunActions.Note(text: "no checkpoint could be taken: \(error)"))
+      }
       goOn(runner, store)
     }
   }
@@ -181,4 +186,13 @@ extension RunContext {
   }
 
   static let interrupted = OhanaError(.io, "cancelled", "the run was cancelled")
+}
+
+extension RunPlan {
+  /// Errors that only a stage from outside knows become ours.
+  fileprivate func named(_ error: any Error) -> any Error {
+    guard let error = error as? StepError else { return error }
+    let stage = pipeline.steps[error.step].stage.map { "the stage '\(stages[$0].stage.text)'" } ?? "the output"
+    return OhanaError(.io, "processor-failed", "\(stage) failed: \(error.error)")
+  }
 }

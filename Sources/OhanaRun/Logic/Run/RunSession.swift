@@ -27,7 +27,7 @@ public final class RunSession: Sendable {
     var request = request
     let retries = ReadRetries(pauses: dependencies.readPauses)
     request.options.readRetries = retries
-    self.request = request
+    self.request = request.inLinks
     self.purpose = purpose
     self.dependencies = dependencies
     store = dependencies.makeStore(request.options, journal: desk.journal, trace: desk.trace)
@@ -137,12 +137,21 @@ public final class RunSession: Sendable {
     let scheduler = WorkScheduler(width: threads)
     let spill = dependencies.makeSpill(options)
     defer { spill.close() }
-    var request = request
+    var request = request.inLinks
     request.options.rejects = nil
     let plan = try RunPlanner(inputs: dependencies.inputs, scheduler: scheduler, spill: spill).plan(
       RunDraft(
         request: request, probed: probed, sink: sink, threads: threads, outputs: OutputSet.dry(options, pool: scheduler),
         fingerprintSeed: 0))
     return PlanText.lines(plan, options: options)
+  }
+}
+
+extension RunRequest {
+  /// The same with chains of stages taken apart.
+  fileprivate var inLinks: RunRequest {
+    var request = self
+    request.stages = stages.flatMap(\.links)
+    return request
   }
 }
