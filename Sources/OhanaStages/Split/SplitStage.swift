@@ -56,11 +56,22 @@ public struct SplitStage: PlannedStage {
     let target = columns.isEmpty ? nil : try schema.slot(writing: FieldName(whole: Array(type.rawValue.utf8)))
     var gone = columns.map(\.name).filter { !$0.elementsEqual(type.rawValue.utf8) }
     gone += places.columns.filter { $0.type != type }.map(\.name)
+    // What the stage phone has written beside numbers goes with them.
+    var formats: [SplitStep.Format] = []
+    for format in PhoneFormat.allCases {
+      func name(_ column: [UInt8]) -> [UInt8] { column + Array(".\(format.rawValue)".utf8) }
+      gone += places.columns.filter { $0.type == .phone && ($0.type != type || !$0.name.elementsEqual("phone".utf8)) }.map { name($0.name) }
+      guard type == .phone, target != nil else { continue }
+      let sources = columns.map { schema.slot(readingIfPresent: FieldName(whole: name($0.name))) }
+      guard sources.contains(where: { $0 != nil }) else { continue }
+      formats.append(.init(target: try schema.slot(writing: FieldName(whole: name(Array("phone".utf8)))), sources: sources))
+    }
     try schema.dropIfPresent(gone.map { FieldName(whole: $0) })
     return places.steps + [
       .row(
         SplitStep(
-          type: type, keepsOthers: keepsOthers, columns: columns.map(\.slot), unbound: places.unbound, target: target, list: places.list,
+          type: type, keepsOthers: keepsOthers, columns: columns.map(\.slot), formats: formats, unbound: places.unbound, target: target,
+          list: places.list,
           identities: schema.identitySlots))
     ]
   }
@@ -71,6 +82,12 @@ private struct SplitStep: RowStage {
   let keepsOthers: Bool
   /// Columns of the type, and the one that gets their values.
   let columns: [Int]
+  /// A format of phone numbers: the column it has in rows, and those it had beside the numbers, one for each of `columns`.
+  struct Format: Sendable {
+    let target: Int
+    let sources: [Int?]
+  }
+  let formats: [Format]
   let unbound: UnboundColumns?
   let target: Int?
   let list: ListColumn?
@@ -120,7 +137,7 @@ private struct SplitStep: RowStage {
       place += 1
     }
     var number: UInt32 = 0
-    for column in columns {
+    for (index, column) in columns.enumerated() {
       let field = batch.field(column, of: parent)
       guard field.isField(isWholeAddress: false), let target else { continue }
       let row = appendRow(of: parent, &number, batch)
@@ -128,6 +145,7 @@ private struct SplitStep: RowStage {
         batch.overlay(
           target, of: row, offset: Int(field.offset), length: Int(field.length), kind: field.kind, encoding: field.encoding, inPlace: true)
       }
+      for format in formats { give(format.sources[index].map { batch.field($0, of: parent) }, to: format.target, of: row, batch) }
       if hasList { try writeList(keeping: nil, row, batch, scratch) }
     }
     var bytes = 0
@@ -136,12 +154,23 @@ private struct SplitStep: RowStage {
       if let target, batch.field(target, of: row).isField(isWholeAddress: false) || batch.field(target, of: row).kind == .null {
         batch.overlay(target, of: row, offset: 0, length: 0, kind: .missing, inPlace: true)
       }
+      for format in formats { give(nil, to: format.target, of: row, batch) }
       bytes += try writeList(keeping: scratch.own[index], row, batch, scratch) + batch.slotCount * MemoryLayout<FieldSpan>.size
       if bytes > Self.recordLimit || Int(number) * Int(batch.records[parent].length) > Self.workLimit {
         throw OhanaError(
           .memory, "record-too-large", "split: a record has so many fields that its rows take too much memory or time",
           fix: keepsOthers ? "leave --keep-others out" : "leave such records out with a filter first")
       }
+    }
+  }
+
+  /// - Parameter field: nil for none.
+  private func give(_ field: FieldSpan?, to slot: Int, of row: Int, _ batch: RecordBatch) {
+    if let field, field.isPresent {
+      batch.overlay(
+        slot, of: row, offset: Int(field.offset), length: Int(field.length), kind: field.kind, encoding: field.encoding, inPlace: true)
+    } else if batch.field(slot, of: row).kind != .missing {
+      batch.overlay(slot, of: row, offset: 0, length: 0, kind: .missing, inPlace: true)
     }
   }
 

@@ -65,6 +65,40 @@ import Testing
         """)
   }
 
+  @Test("O-66 O-68: a split takes each number's formats along with it, whether they were written in this run or before")
+  func splitFormats() throws {
+    let input = """
+      {"id":1,"phone":"212-555-0100","phone_2":"212-555-0199","email":"e"}
+      {"id":2,"phone_2":"+12125550111"}
+      {"id":3,"phone":"?","phone_2":"212-555-0122","fields":[{"type":"phone","value":"212-555-0133"}]}
+
+      """
+    let wanted = [
+      #"{"id":1,"phone":"212-555-0100","phone.e164":"+12125550100"}"#, #"{"id":1,"phone":"212-555-0199","phone.e164":"+12125550199"}"#,
+      #"{"id":2,"phone":"+12125550111","phone.e164":"+12125550111"}"#, #"{"id":3,"phone":"?","fields":[]}"#,
+      #"{"id":3,"phone":"212-555-0122","fields":[],"phone.e164":"+12125550122"}"#,
+      #"{"id":3,"fields":[{"type":"phone","value":"212-555-0133","phone.e164":"+12125550133"}]}"#,
+    ]
+    func objects(_ lines: [String]) throws -> [NSDictionary] {
+      try lines.map { try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? NSDictionary) }
+    }
+    let folder = try Workdir()
+    try folder.write("in.ndjson", input)
+    let together = try folder.run(["run", "in.ndjson", "-q", "then", "phone", "--region", "US", "then", "split", "--on", "phone"])
+    #expect(try objects(together.lines) == objects(wanted), "\(together.err) \(together.text)")
+    #expect(try folder.run(["phone", "--region", "US", "in.ndjson", "-o", "between.ndjson"]).status == 0)
+    let later = try folder.run(["split", "--on", "phone", "between.ndjson", "-q"])
+    #expect(try objects(later.lines) == objects(wanted), "\(later.err) \(later.text)")
+    let other = try folder.run(["run", "in.ndjson", "-q", "then", "phone", "--region", "US", "then", "split", "--on", "email"])
+    #expect(other.text == "{\"id\":1,\"email\":\"e\"}\n", "\(other.err) \(other.text)")
+    try folder.write("in.csv", "id,phone,phone_2\n1,212-555-0100,212-555-0199\n2,,+12125550111\n")
+    let columns = try folder.run(["run", "in.csv", "-q", "then", "phone", "--region", "US", "then", "split", "--on", "phone"])
+    #expect(
+      columns.text
+        == "id,phone,phone.e164\n1,212-555-0100,+12125550100\n1,212-555-0199,+12125550199\n2,+12125550111,+12125550111\n", "\(columns.text)"
+    )
+  }
+
   @Test("PHONE: without a region and without a plus nothing is added, and the summary counts it") func noRegion() throws {
     let folder = try Workdir()
     try folder.write("in.csv", "id,phone,phone_2\n1,555-5555555,+4930 23125001\n2,junk,\n")
