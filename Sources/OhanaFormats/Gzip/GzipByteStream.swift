@@ -43,12 +43,13 @@ public final class GzipByteStream: ByteStream, Checkpointable, @unchecked Sendab
   private var trailer: UInt64 = 0
   private var trailerCount = 0
 
+  /// What gzip data begins with.
+  package static let magic: [UInt8] = [0x1f, 0x8b, 0x08]
+
   /// - Parameters:
   ///   - source: the compressed bytes, from the first on.
   ///   - name: what messages call the file.
   ///   - inputCapacity: bytes of compressed data read at once.
-  package static let magic: [UInt8] = [0x1f, 0x8b, 0x08]
-
   public init(_ source: any ByteStream, name: FilePath, codec: DeflateCodec = .fast, inputCapacity: Int = 128 << 10) {
     precondition(inputCapacity > 0, "a gzip stream needs an input buffer")
     self.source = source

@@ -106,7 +106,7 @@ import Testing
       """
     try Conformance.expect(
       input, ["sort", "full_name", "then", "split", "--on", "phone", "then", "set", "id = fields[0].value"],
-      gives: ["a1", "z1", "z2", "z3"])
+      gives: ["a1", "z1", "z2", "z3"], stageBytes: 2048)
   }
 
   @Test("O-05, O-66 SPLIT: columns give the column without a number, and the columns of other fields go") func columns() throws {
