@@ -9,9 +9,8 @@ public struct PhoneStage: PlannedStage {
       Reads every phone, in the columns phone, phone_2 … and in the list 'fields', and writes each format next to it: phone.e164 beside the column phone, \
       and as a member of that name in the list's entry. The value itself stays, unless --replace is given. A number without a country code \
       needs --region. What cannot be read as a number, or is too short or too long for its region, or of use only within its area, counts as \
-      invalid. Formats are written of all that can be read as a number, valid or not; only a number that is not invalid takes the place of its \
-      text under --replace, and then keeps its extension: +12125550199;ext=5, as the function phone_e164, 'normalize' and the KEY kind phone \
-      write it. Whether a number is in use is not checked.
+      invalid: it gets no format, and keeps its own text under --replace. Beside a number, E.164 has no extension; in its place it keeps it: \
+      +12125550199;ext=5, as the function phone_e164, 'normalize' and the KEY kind phone write it. Whether a number is in use is not checked.
 
       Columns of NDJSON are known up to phone_9 before reading. A record with a higher number ends the run (exit 3), since what is written of all \
       records is settled before the first: --optional phone_10,phone_11 in front of the first 'then' names such columns. Those of CSV are known \

@@ -64,10 +64,10 @@ struct PhoneStep: RowStage {
     return false
   }
 
-  /// Only a possible number takes the place of a text; beside it, all that can be read as a number is written.
+  /// Of a possible number only: of others the library makes numbers that nobody has.
   private func write(_ format: PhoneFormat, _ text: UnsafeBufferPointer<UInt8>, _ scratch: Scratch) -> Bool {
     scratch.number.removeAll()
-    guard PhoneNumbers.append(format, of: text, region: region, possibleOnly: replaces, to: scratch.number, scratch: scratch.text) else {
+    guard PhoneNumbers.append(format, of: text, region: region, possibleOnly: true, to: scratch.number, scratch: scratch.text) else {
       return false
     }
     // E.164 has no extensions. One that takes the place of a text may not lose it.
@@ -158,7 +158,7 @@ struct PhoneStep: RowStage {
       out.append(base + end, count: entry.span.jsonEnd - end)
       return true
     }
-    // All formats of a text that is a number can be written, and none of another.
+    // All formats of a possible number can be written, and none of another text.
     guard write(formats[0], text, scratch) || hasFormats(entry, base, scratch) else { return false }
     var end = entry.span.jsonEnd - 1  // the brace
     while base[end - 1] <= 0x20 { end -= 1 }

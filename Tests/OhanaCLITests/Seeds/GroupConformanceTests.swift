@@ -69,7 +69,8 @@ import Testing
     try Conformance.expect(Self.both, splits, gives: text([phones[0], phones[1], emails[0], phones[2], emails[1]]))
     try Conformance.expect(Self.both, splits + ["--order", "branch"], gives: text(phones + emails))
     try Conformance.expect(
-      Self.both, splits + ["then", "sort", "id:desc"], gives: text([phones[2], emails[1], phones[0], phones[1], emails[0]]))
+      Self.both, splits + ["then", "sort", "id:desc"], gives: text([phones[2], emails[1], phones[0], phones[1], emails[0]]),
+      stageBytes: 4096)
     try Conformance.expect(
       Self.both, ["all", "{"] + splits + ["}", "{", "tag", "x", "}"], gives: "")  // rows are others than the records they were made of
     try Conformance.expect(
