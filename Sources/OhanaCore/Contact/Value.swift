@@ -58,12 +58,12 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Expres
   public init(dictionaryLiteral elements: (String, Value)...) { self = .object(Members(elements.map { (name: $0, value: $1) })) }
 }
 
-/// Byte for byte: Swift's `==` takes canonically equivalent texts for one.
+/// Byte for byte, in any order: sets take canonically equivalent texts for one.
 func isSameTags(_ a: Set<String>, _ b: Set<String>) -> Bool {
-  // Sets take texts for equal that are canonically.
   a.count == b.count && (a.isEmpty || a.map { Array($0.utf8) }.allSatisfy(Set(b.map { Array($0.utf8) }).contains))
 }
 
+/// Byte for byte: Swift's `==` takes canonically equivalent texts for one.
 func isSameText(_ a: String?, _ b: String?) -> Bool {
   switch (a, b) {
   case (nil, nil): true
