@@ -188,7 +188,8 @@ public final class OutputTarget: Sendable {
   // MARK: Appearing
 
   /// Lets a completed file appear under its name, with the mode of the file it replaces, else 0666 less the umask. Durable only when
-  /// the folder is synced too: see ``publish(_:)``.
+  /// the folder is synced too: see ``publish(_:)``. If it throws, what was written stays under its private name, for ``discard()`` or
+  /// ``leaveComplete()``.
   ///
   /// - Throws: `usage`/`output-exists` if a file of that name has appeared meanwhile and may not be overwritten.
   public func publish() throws(OhanaError) {

@@ -52,6 +52,10 @@ import Testing
     try out.complete()
     #expect(#expect(throws: OhanaError.self) { try out.publish() }?.code == "output-exists")
     #expect(folder.read("out") == Array("other".utf8))
+    // What was written is not lost with the name: it is the caller's to keep or to throw away.
+    let temporary = try #require(out.temporaryPath).lastComponent
+    #expect(folder.read(temporary) == Array("new".utf8))
+    out.discard()
     #expect(folder.names == ["out"])
   }
 
