@@ -6,7 +6,7 @@
 Each round starts a job over an old output, kills it at a random moment (SIGKILL, or SIGTERM in one round of four), looks at what is there
 (every output is the old or the new one, whole), and then goes on with --resume, which is killed again in one round of three. At the end the
 outputs have to be byte for byte those of a run that was left alone, and no file may be left in the folder or in the temporary one.
-Exit status 1 if anything is not so; the seed of a round that failed is printed.
+Exit status 1 if anything is not so; the seed of a round that failed is printed. With --keep DIR its files and what its runs said stay there.
 """
 
 import argparse
@@ -68,6 +68,7 @@ def main():
     parser.add_argument("--rows", type=int, default=60000)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--jobs", default=",".join(JOBS))
+    parser.add_argument("--keep", type=pathlib.Path)
     options = parser.parse_args()
     tool = str(pathlib.Path(options.ohana).resolve())
     work = pathlib.Path(tempfile.mkdtemp(prefix="ohana-kill-"))
@@ -85,6 +86,7 @@ def main():
         inputs = [str(work / "data" / f"part-{n}.{kind}.gz") for n in (1, 2, 3)]
         command = [tool, "run", "--overwrite"] + inputs + JOBS[job]
         stages = STAGES[job].split()
+        said = []
         environment = dict(os.environ, OHANA_CHECKPOINT_SECONDS="0.1", TMPDIR=str(work / "tmp"))
 
         def run(folder, extra=(), kill=None):
@@ -94,6 +96,7 @@ def main():
                 time.sleep(kill[0])
                 process.send_signal(kill[1])
             text = process.communicate()[1]
+            said.append(f"{extra} {kill}: exit {process.returncode}\n{text}")
             return process.returncode, text
 
         (work / "tmp").mkdir(exist_ok=True)
@@ -141,6 +144,11 @@ def main():
             print(f"seed {seed}, {job}, {which.name}: {problem}", file=sys.stderr)
         failures += bool(problems)
         if problems:
+            if options.keep:
+                kept = options.keep / f"{seed}-{job}"
+                for place in ("out", "tmp"):
+                    shutil.copytree(work / place, kept / place, symlinks=True)
+                (kept / "said").write_text("\n".join(said))
             shutil.rmtree(work / "tmp")
     print(f"{options.rounds} rounds, {went_on} went on from a checkpoint, {failures} failed; first seed {options.seed}")
     shutil.rmtree(work)

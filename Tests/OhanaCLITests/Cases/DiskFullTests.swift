@@ -3,8 +3,9 @@ import OhanaTestSupport
 import Testing
 
 /// A file layer that fails: a library in front of the system's, which lets the n-th call that needs space on a disk fail, and those behind
-/// it too, or only that one. With `KILL_AT` it kills the process in front of its n-th rename(2).
-/// `FAIL_RENAME` lets that one, and those behind it, fail. With `FAULT_LOG` it also writes down what was done to which file: `c` made, `w` written, `j` a checkpoint
+/// it too, or only that one. With `KILL_AT` it kills the process in front of its n-th rename(2), with
+/// `KILL_REMOVING` in front of the n-th unlink(2) or rmdir(2).
+/// `FAIL_RENAME` lets the n-th rename, and those behind it, fail. With `FAULT_LOG` it also writes down what was done to which file: `c` made, `w` written, `j` a checkpoint
 /// entered into a journal, `s` synced.
 enum FailingFiles {
   static let source = """
@@ -103,6 +104,19 @@ enum FailingFiles {
       }
       if (at && __atomic_add_fetch(&renames, 1, __ATOMIC_SEQ_CST) == atol(at)) raise(SIGKILL);
       return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
+    }
+    static void killsRemoving(void) {
+      static long removals;
+      const char *at = getenv("KILL_REMOVING");
+      if (at && __atomic_add_fetch(&removals, 1, __ATOMIC_SEQ_CST) == atol(at)) raise(SIGKILL);
+    }
+    int unlink(const char *path) {
+      killsRemoving();
+      return ((int (*)(const char *))dlsym(RTLD_NEXT, "unlink"))(path);
+    }
+    int rmdir(const char *path) {
+      killsRemoving();
+      return ((int (*)(const char *))dlsym(RTLD_NEXT, "rmdir"))(path);
     }
     int mkdir(const char *path, mode_t mode) {
       if (fails()) return -1;

@@ -84,6 +84,28 @@ struct HalfNamedTests {
     #expect(!workdir.names.contains { $0.contains("ohana-") } && workdir.isTemporaryEmpty, "\(workdir.names)")
   }
 
+  @Test("killed while it clears up behind its outputs, it leaves nothing that the next run stumbles over", arguments: [true, false])
+  func clearingUp(resumes: Bool) throws {
+    let workdir = try makeWorkdir()
+    let words = Self.run + ["then", "tee", "side.csv"]
+    let resuming = Array(words.prefix(2)) + ["--resume"] + words.dropFirst(2)
+    #expect(try workdir.run(words).status == 0)
+    let wanted = try set(workdir)
+    let side = try workdir.read("side.csv")
+    var kills = 0
+    while kills < 50 {
+      let environment = ["LD_PRELOAD": FailingFiles.library!, "KILL_REMOVING": "\(kills + 1)"]
+      if try workdir.run(resuming, environment: environment).status == 0 { break }
+      kills += 1
+      let next = try workdir.run(resumes ? resuming : words)
+      try #require(next.status == 0, "killed in front of removal \(kills): \(next.err)")
+      #expect(try set(workdir) == wanted && workdir.read("side.csv") == side)
+      #expect(workdir.isTemporaryEmpty && !workdir.names.contains { $0.contains("ohana-") }, "\(workdir.names)")
+    }
+    // The checkpoint, the journal, the folder and two locks.
+    #expect((5..<50).contains(kills))
+  }
+
   @Test("generate takes away what an older, longer set has behind its last chunk, and has a manifest that holds") func shorterSet() throws {
     let workdir = try Workdir()
     #expect(try workdir.run(["generate", "--rows", "40", "--chunks", "8", "-o", "g-{n}.csv.gz"]).status == 0)

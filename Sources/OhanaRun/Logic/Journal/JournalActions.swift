@@ -199,7 +199,7 @@ public enum JournalActions {
         desk.journal.withLock { $0 = journal }
         desk.earlier = kept
         return nil
-      } else if request.options.resume, kept == nil, journals.holdsCheckpoint(folder) {
+      } else if request.options.resume, read == nil, journals.holdsCheckpoint(folder) {
         desk.keepsState = true
         throw CheckpointReader.damaged
       }

@@ -127,11 +127,15 @@ struct JournalManager: JournalManaging {
   /// alone.
   func remove(_ folder: FilePath) {
     guard isOurs(folder) else { return }
-    let known = ["journal", "checkpoint-", "spill-"].map { Array($0.utf8) }
+    // Whoever is killed on the way leaves a journal of nothing, and no parts of a checkpoint without one.
+    let journal = folder.appending(Journal.name)
+    _ = journal.withCString { truncate($0, off_t(Journal.magic.count)) }
+    let known = ["checkpoint-", "spill-"].map { Array($0.utf8) }
     for _ in 0..<1000 {
       for name in (try? folder.folderNames()) ?? [] where known.contains(where: { name.bytes.starts(with: $0) }) {
         folder.appending(name).unlinkFile()
       }
+      journal.unlinkFile()
       if folder.withCString({ rmdir($0) }) == 0 || errno != ENOTEMPTY { return }
     }
   }

@@ -86,7 +86,7 @@ public final class RunSession: Sendable {
     guard let folder = try dependencies.locks.stateFolder(of: output) else { return nil }
     let read = dependencies.journals.read(folder, kinds: JournalActions.kinds)
     guard let kept = JournalActions.fold(read?.changes ?? []).kept else {
-      if dependencies.journals.holdsCheckpoint(folder) { throw CheckpointReader.damaged }
+      if read == nil, dependencies.journals.holdsCheckpoint(folder) { throw CheckpointReader.damaged }
       return nil
     }
     return (kept.arguments, kept.directory)
