@@ -13,13 +13,16 @@ struct ConsoleRun: Sendable {
   }
 
   /// Runs to the end and returns the exit status.
-  func run() async throws -> Int32 {
+  func run() async throws -> Int32 { status(await write()) }
+
+  /// Runs to the end, and says what came of it unless something went wrong.
+  func write() async -> RunState {
     let state = await execute(.write)
     if !request.options.quiet, state.failure == nil, !state.isInterrupted {
       let lines = Terminal.writesJSON ? [LogText.summary(state, output: request.output)] : SummaryText.lines(state, output: request.output)
       for line in lines { Terminal.error(line) }
     }
-    return status(state)
+    return state
   }
 
   /// Runs to the end; for `count` and `check` without writing anything.

@@ -73,7 +73,7 @@ struct FakeLockManager: LockManaging {
     throw OhanaError(.locked, "output-locked", at: outputs.first.map { .init($0) }, "another run is writing this output")
   }
   func stateFolder(of output: FilePath) throws -> FilePath? { nil }
-  func forget(_ folder: FilePath, at output: FilePath) {}
+  func forget(_ folder: FilePath, in lock: FilePath) {}
   func clearUp(_ locks: [OutputLock]) {}
   func deadNeighbours(of locks: [OutputLock]) throws -> [OutputLock] { [] }
 }

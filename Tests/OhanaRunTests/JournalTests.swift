@@ -114,7 +114,7 @@ import Testing
     try journal.append(
       JournalActions.Open(
         kept: .init(
-          identity: nil, mark: ".ohana-m", folders: [folder], outputs: [folder.appending("out.ndjson"), folder.appending("side.ndjson")],
+          identity: nil, mark: ".ohana-m", folders: [folder], locks: held.map(\.path),
           fingerprintSeed: 1, arguments: [], directory: "/")))
     var books = RunBooks()
     books.written = 42

@@ -216,7 +216,7 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
     state.progress = RunState.Progress()
     (state.progress.bytesTotal, state.progress.limiting, state.progress.seconds) = (7, "sort", 1.5)
     state.kept = RunState.Kept(
-      identity: nil, mark: "m", folders: ["/a", FilePath(bytes: [0x2f, 0xff])], outputs: ["/a/o"], fingerprintSeed: .max,
+      identity: nil, mark: "m", folders: ["/a", FilePath(bytes: [0x2f, 0xff])], locks: ["/a/o"], fingerprintSeed: .max,
       arguments: ["run"], directory: "/")
     state.kept?.commit = .init(
       renames: [.init(temporary: "/t", final: "/f", mode: 0o644, overwrites: true)], books: state.books, notes: ["n"], fault: state.failure)

@@ -104,6 +104,9 @@ public final class OutputTarget: Sendable {
     throw OhanaError.system(errno, "create a file in this folder", final.parent, fix: fix(errno))
   }
 
+  /// The folder that an output of this name, and its private file, lies in, from the root; nil where links lead nowhere.
+  package static func folder(of path: FilePath) -> FilePath? { (try? resolvingLinks(path))?.absolute?.parent }
+
   /// The private name under which what was written can be read until it is published; nil where it is written in place.
   public var temporaryPath: FilePath? { state.withLock { $0.temporary } }
 

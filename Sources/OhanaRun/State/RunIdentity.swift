@@ -56,7 +56,14 @@ public struct RunIdentity: Sendable, Equatable, Codable {
     (options.report, options.progress, options.quiet, options.showValues) = (usual.report, usual.progress, usual.quiet, usual.showValues)
     (options.logFormat, options.traceSignals, options.readRetries) = (usual.logFormat, usual.traceSignals, usual.readRetries)
     (options.resume, options.overwrite, options.trace) = (usual.resume, usual.overwrite, usual.trace)
-    plan = ["to \(request.output?.description ?? "-")", "\(options)"] + request.stages.map(\.text)
+    // A set has another order in each process.
+    if case .names(let names) = options.optional {
+      options.optional = usual.optional
+      plan = ["optional \(names.sorted { $0.lexicographicallyPrecedes($1) })"]
+    } else {
+      plan = []
+    }
+    plan += ["to \(request.output?.description ?? "-")", "\(options)"] + request.stages.map(\.text)
   }
 
   static func conflict(_ reason: String) -> OhanaError {

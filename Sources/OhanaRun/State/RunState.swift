@@ -114,8 +114,8 @@ public struct RunState: Sendable, Equatable, Codable {
     public var mark: String
     /// Where those files are.
     public var folders: [FilePath]
-    /// Whose locks name its state folder, from the root.
-    public var outputs: [FilePath] = []
+    /// Locks that name its state folder, from the root.
+    public var locks: [FilePath] = []
     /// Of the keys' fingerprints: spilled ones are of no use under another.
     public var fingerprintSeed: UInt64
     /// The command line, and where it was given.
@@ -148,7 +148,10 @@ public struct RunState: Sendable, Equatable, Codable {
     public var notes: [String]
     /// As they are when everything is complete.
     public var inputs: [InputState] = []
+    /// As they are when everything is complete.
     public var fault: Failure?
+    /// Lines of it, for people.
+    public var plan: [String] = []
   }
 
   /// How far it has come.

@@ -106,6 +106,27 @@ struct HalfNamedTests {
     #expect((5..<50).contains(kills))
   }
 
+  @Test("resume tells what the killed run would have told: the answer of a diff, and the plan in the report") func sameAnswer() throws {
+    let workdir = try makeWorkdir()
+    try workdir.write("new.ndjson", try workdir.text("five.ndjson").split(separator: "\n").dropLast().joined(separator: "\n") + "\n")
+    let killing = ["LD_PRELOAD": FailingFiles.library!, "KILL_AT": "1"]
+    for (new, status) in [("new.ndjson", 1), ("five.ndjson", 0)] as [(String, Int32)] {
+      let words = ["diff", "five.ndjson", new, "--by", "id", "-o", "d.ndjson", "--overwrite", "--report", "r.json", "-q"]
+      #expect(try workdir.run(words).status == status)
+      func plan() throws -> [String]? {
+        try (JSONSerialization.jsonObject(with: workdir.read("r.json")) as? [String: Any])?["plan"] as? [String]
+      }
+      let wanted = try plan()
+      #expect(wanted?.isEmpty == false)
+      for next in [["resume", "d.ndjson"], words.dropLast() + ["--resume"]] {
+        #expect(![0, 1].contains(try workdir.run(words, environment: killing).status))
+        let resumed = try workdir.run(next)
+        #expect(resumed.status == status, "\(resumed.err)")
+        #expect(try plan() == wanted)
+      }
+    }
+  }
+
   @Test("generate takes away what an older, longer set has behind its last chunk, and has a manifest that holds") func shorterSet() throws {
     let workdir = try Workdir()
     #expect(try workdir.run(["generate", "--rows", "40", "--chunks", "8", "-o", "g-{n}.csv.gz"]).status == 0)

@@ -77,6 +77,17 @@ import Testing
     #expect(bad.lines.last?.hasSuffix("p-03.csv: has a name of this set, and is no file of it") ?? false, "\(bad.text)")
   }
 
+  @Test("a manifest behind a link names its files from where it lies") func throughLink() throws {
+    let workdir = try Workdir()
+    try workdir.write("in.csv", "a\n1\n")
+    try workdir.run([], shell: "mkdir sets; ln -s sets/m.json current.json; printf 'a\n9\n' > x.csv")
+    #expect(try workdir.run(["convert", "in.csv", "-o", "sets/x.csv", "--manifest", "current.json"]).status == 0)
+    let good = try workdir.run(["check", "--manifest", "current.json"])
+    #expect(good.status == 0 && good.lines.count == 1, "\(good.text)\(good.err)")
+    try workdir.write("sets/x.csv", "a\n9\n")
+    #expect(try workdir.run(["check", "--manifest", "current.json"]).status == 1)
+  }
+
   @Test("what is no manifest is bad input; an output to a pipe has none") func refuses() throws {
     let workdir = try published()
     #expect(try workdir.run(["check", "--manifest", "in.ndjson"]).status == 3)

@@ -14,7 +14,9 @@ import Testing
   static let jobs = [
     Job(
       name: "sort, dedupe and a tee into chunks",
-      options: ["-o", "out-{n}.ndjson.gz", "--chunk-records", "3000", "--memory", "16M", "--rejects", "bad.ndjson"],
+      options: [
+        "-o", "out-{n}.ndjson.gz", "--chunk-records", "3000", "--memory", "16M", "--rejects", "bad.ndjson", "--optional", "a,b,c,d,e,f",
+      ],
       stages: "then dedupe --by email:email then tee side.ndjson then sort last,first".split(separator: " ").map(String.init)),
     Job(
       name: "CSV whose columns are met on the way", options: ["-o", "out.csv.gz", "--memory", "16M"],
@@ -141,6 +143,32 @@ import Testing
     #expect(workdir.isTemporaryEmpty)
     let again = try workdir.run(["resume", "out-{n}.ndjson.gz"])
     #expect(again.status == 2 && again.err.contains("no run to this output was ended"))
+  }
+
+  @Test(
+    "outputs through links: private files and locks lie where those point, and nothing is left there",
+    .enabled(if: FailingFiles.library != nil, "there is no C compiler to make the file layer with that kills"))
+  func throughLinks() throws {
+    let workdir = try makeWorkdir()
+    let job = Job(name: "links", options: ["-o", "out.csv"], stages: ["then", "tee", "side.ndjson"])
+    #expect(try run(workdir, job).status == 0)
+    let wanted = try outputs(workdir)
+    let killing = ["LD_PRELOAD": FailingFiles.library!, "KILL_REMOVING": "1"]
+    func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: workdir.path("far")).sorted() }
+    try workdir.run([], shell: "mkdir far; rm out.csv side.ndjson; ln -s far/1.csv out.csv; ln -s far/2.ndjson side.ndjson")
+    // Killed again when it has made new private files, before it has cleared away those that came behind the checkpoint.
+    #expect(try runEnded(by: SIGTERM, workdir, job) { try workdir.run([], shell: "rm -f far/*") }.status == 143)
+    #expect(try workdir.run(["resume", "out.csv"], environment: killing).status != 0)
+    #expect(try workdir.run(["resume", "out.csv"]).status == 0)
+    for (name, bytes) in wanted { #expect(try workdir.read(name) == bytes) }
+    #expect(try files() == ["1.csv", "2.ndjson"])
+    // Killed between the two names; the next run to the first alone gives the second its name, and back its lock.
+    let once = ["run", "in-1.ndjson.gz", "-o", "out.csv", "--overwrite", "-q"]
+    #expect(try workdir.run(once + job.stages, environment: ["LD_PRELOAD": FailingFiles.library!, "KILL_AT": "2"]).status != 0)
+    #expect(try workdir.run(once).status == 0)
+    #expect(try files() == ["1.csv", "2.ndjson"])
+    #expect(try workdir.read("side.ndjson") != wanted["side.ndjson"])
+    #expect(workdir.isTemporaryEmpty)
   }
 
   @Test("what a run has read is kept by SIGTERM and SIGHUP while it is given out again and the outputs are finished", arguments: jobs)

@@ -49,6 +49,8 @@ public enum CheckpointActions {
       guard let folder = run.journal?.folder, let kept = context.state.kept else { return }
       let parts = run.parts(CountsPart(counts))
       guard parts.allSatisfy(\.part.canCheckpoint) else { return }
+      let folders = run.outputs.folders.subtracting(kept.folders)
+      if !folders.isEmpty { try await context.dispatch(JournalActions.AddFolders(folders: folders.sorted())) }
       let number = (kept.checkpoint?.number ?? 0) + 1
       let checkpoints = context.dependencies.checkpoints
       let written = try checkpoints.write(parts, number: number, in: folder)

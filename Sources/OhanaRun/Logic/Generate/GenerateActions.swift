@@ -1,5 +1,6 @@
 internal import OhanaCore
 internal import OhanaEngine
+internal import OhanaFormats
 
 /// A run that reads nothing, and writes contacts it makes up.
 public enum GenerateActions {
@@ -13,7 +14,7 @@ public enum GenerateActions {
       if desk.earlier != nil { throw RunIdentity.conflict("it read records, and this one makes them up") }
       let manager = context.dependencies.generator
       let scheduler = WorkScheduler(width: request.options.threads ?? context.dependencies.processors.usableCount)
-      if let folder = options.truth?.absolute?.parent, context.state.kept != nil {
+      if let folder = options.truth.flatMap(OutputTarget.folder), context.state.kept != nil {
         try await context.dispatch(JournalActions.AddFolders(folders: [folder]))
       }
       let outputs = try desk.openOutputs(request, beside: [], scheduler)

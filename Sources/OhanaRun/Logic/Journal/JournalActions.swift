@@ -134,7 +134,7 @@ public enum JournalActions {
 
     private func remove(_ kept: RunState.Kept?, _ folder: FilePath, _ context: RunContext) {
       for folder in kept?.folders ?? [] { TemporaryNames(mark: kept!.mark).removeEarlier(in: folder) }
-      for output in kept?.outputs ?? [] { context.dependencies.locks.forget(folder, at: output) }
+      for lock in kept?.locks ?? [] { context.dependencies.locks.forget(folder, in: lock) }
       context.dependencies.journals.remove(folder)
     }
 

@@ -8,7 +8,7 @@ protocol LockManaging: Sendable {
   /// Where the last run to this output left its state; nil if it left none.
   func stateFolder(of output: FilePath) throws -> FilePath?
   /// Takes away what a dead run's lock says of its state folder.
-  func forget(_ folder: FilePath, at output: FilePath)
+  func forget(_ folder: FilePath, in lock: FilePath)
   /// Takes away the private files of outputs whose last runs were killed.
   func clearUp(_ locks: [OutputLock])
   /// The locks of dead runs that have left a state, and of whose files some may be among those of `locks`.
@@ -129,9 +129,8 @@ struct LockManager: LockManaging {
     return read(descriptor)
   }
 
-  /// Takes away what a dead run's lock of this output says of its state folder, unless another run has taken it over.
-  func forget(_ folder: FilePath, at output: FilePath) {
-    guard let path = OutputLock.path(of: output) else { return }
+  /// Takes away what a dead run's lock says of its state folder, unless another run has taken it over.
+  func forget(_ folder: FilePath, in path: FilePath) {
     let descriptor = openFile(path, O_RDONLY | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
     defer { OutputLock.giveBack(descriptor) }

@@ -90,7 +90,10 @@ final class OutputSet: Checkpointable, Sendable {
   func leave() { for target in all.flatMap(\.openTargets) { target.leave() } }
 
   /// Folders that private files are in, from the root.
-  var folders: Set<FilePath> { Set(all.compactMap { $0.name.absolute?.parent }) }
+  var folders: Set<FilePath> {
+    // Of a set of chunks, any may be a link to somewhere else.
+    Set(all.flatMap { [OutputTarget.folder(of: $0.name)] + $0.openTargets.map { $0.temporaryPath?.absolute?.parent } }.compactMap { $0 })
+  }
 
   /// Makes sure that a file written when all is over destroys nothing: the report, the manifest, the trace.
   func reserve(_ path: FilePath) throws {

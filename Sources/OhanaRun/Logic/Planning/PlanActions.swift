@@ -151,10 +151,11 @@ extension RunState.Kept {
   /// - Parameter identity: nil until the inputs are known.
   init(_ request: RunRequest, _ desk: RunDesk, identity: RunIdentity? = nil, fingerprintSeed: UInt64 = 0) {
     let options = request.options
-    let folders = [request.output, options.rejects, options.manifest, options.report, options.trace].compactMap { $0?.absolute?.parent }
+    let folders = [request.output, options.rejects, options.manifest, options.report, options.trace].compactMap { $0 }
     self.init(
-      identity: identity, mark: desk.names.mark, folders: Set(folders).sorted(), outputs: desk.locks.compactMap(\.output.absolute),
-      fingerprintSeed: fingerprintSeed, arguments: request.arguments, directory: FilePath("./x").absolute?.parent ?? ".")
+      identity: identity, mark: desk.names.mark, folders: Set(folders.compactMap(OutputTarget.folder)).sorted(),
+      locks: desk.locks.map(\.path), fingerprintSeed: fingerprintSeed, arguments: request.arguments,
+      directory: FilePath("./x").absolute?.parent ?? ".")
   }
 }
 

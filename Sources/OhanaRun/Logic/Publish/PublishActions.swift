@@ -27,6 +27,7 @@ public enum PublishActions {
       state.notes = commit.notes
       state.inputs = commit.inputs
       state.failure = commit.fault
+      state.plan = commit.plan
     }
   }
 
@@ -51,7 +52,8 @@ public enum PublishActions {
       let targets = try files.map(\.target) + manifest(files, books, context)
       let commit = RunState.Commit(
         renames: targets.compactMap(\.pendingRename), removals: surplus, books: books,
-        notes: context.state.notes + Self.notes(surplus), inputs: context.state.inputs, fault: publication.fault.map { .init($0) })
+        notes: context.state.notes + Self.notes(surplus), inputs: context.state.inputs, fault: publication.fault.map { .init($0) },
+        plan: context.state.plan)
       try await context.dispatch(Committing(commit: commit))
       do {
         try OutputTarget.publish(targets)

@@ -111,13 +111,15 @@ public final class RunSession: Sendable {
     manifest path: FilePath, dependencies: RunDependencies = RunDependencies()
   ) throws -> (lines: [String], isWhole: Bool) {
     let manifest = try dependencies.manifests.read(path)
+    // Written through a link, it lies where that points, and names its files from there.
+    let folder = try resolvingLinks(path).parent
     var isWhole = true
     var lines = try manifest.files.map { file in
-      let fault = try dependencies.manifests.fault(file, beside: path.parent)
+      let fault = try dependencies.manifests.fault(file, beside: folder)
       isWhole = isWhole && fault == nil
-      return "\(file.path): " + (fault ?? "\(Quantity.grouped(file.records)) records, \(Quantity.sized(file.size)), as published")
+      return "\(file.path): " + (fault ?? "\(ReportText.records(file.records)), \(Quantity.sized(file.size)), as published")
     }
-    let surplus = dependencies.manifests.surplus(manifest, beside: path.parent)
+    let surplus = dependencies.manifests.surplus(manifest, beside: folder)
     lines += surplus.map { "\($0): has a name of this set, and is no file of it" }
     isWhole = isWhole && surplus.isEmpty
     if manifest.files.isEmpty { lines.append("\(path): there is no file in this set") }
