@@ -110,7 +110,9 @@ extension Contact {
         bare!.set(part, text)
       case .addresses: listedAddresses = (Self.addressElements(of: value) ?? []).compactMap { PostalAddress($0) }
       case .tags: tags = Set(Self.tags(in: value))
-      case .properties: if case .object(let members) = value { for (name, value) in members { properties[name] = value } }
+      case .properties:
+        guard case .object(let members) = value else { continue }
+        for (name, value) in members where !Self.isHidden(name, in: record) { properties[name] = value }
       case .property: properties[name] = value
       }
     }
@@ -140,6 +142,9 @@ extension Contact {
     guard case .string(var text) = value, !text.withUTF8({ ListText.looksLikeJSON($0) }) else { return nil }
     return text.utf8.split(separator: UInt8(ascii: ";")).map { .string(String($0)!) }
   }
+
+  /// A member of the object `properties` does not count where one of the same name, without another meaning, stands beside the object.
+  static func isHidden(_ name: String, in record: Members) -> Bool { record[name].map { Role(name, $0) == .property } ?? false }
 
   /// A list of tags: an array, or text with semicolons.
   static func tags(in value: Value) -> [String] {

@@ -10,7 +10,7 @@ struct ContactWriter {
   private var hasTags = false
   /// Properties whose names now belong to another part.
   private var hidden = Members()
-  private var writtenProperties: Set<String> = []
+  private var writtenProperties: Members = [:]
   private let changesFields: Bool
   private let changesAddresses: Bool
 
@@ -39,7 +39,7 @@ struct ContactWriter {
       case .address, .addressPart, .barePart, .addresses: if changesAddresses { writeAddresses() } else { out[name] = value }
       case .tags:
         hasTags = true
-        out[name] = contact.tags == old.tags ? value : .array(mergedTags(value).map { .string($0) })
+        out[name] = isSameTags(contact.tags, old.tags) ? value : .array(mergedTags(value))
       case .properties: writeProperties(name, value)
       case .property: if let new = contact.properties[name] { writeProperty(name, new) }
       }
@@ -150,10 +150,12 @@ struct ContactWriter {
 
   // MARK: Tags and properties
 
-  /// Those that were there keep their order.
-  private func mergedTags(_ value: Value) -> [String] {
-    let kept = Contact.tags(in: value).filter { contact.tags.contains($0) }
-    return kept + contact.tags.subtracting(kept).sorted()
+  /// Those that were there keep their order and spelling, as does what is no tag.
+  private func mergedTags(_ value: Value) -> [Value] {
+    let there = value.elements ?? Contact.tags(in: value).map { .string($0) }
+    let kept = there.filter { value in value.text.map { text in contact.tags.contains { isSameText($0, text) } } ?? true }
+    let new = contact.tags.filter { tag in !kept.contains { isSameText($0.text, tag) } }
+    return kept + new.sorted().map { .string($0) }
   }
 
   /// The object `properties`, with those of its members that are still there.
@@ -161,12 +163,12 @@ struct ContactWriter {
     guard case .object(let object) = value else { return }
     var kept = Members()
     for (name, value) in object {
-      // A member of the same name beside it hides it.
-      if origin[name].map({ Contact.Role(name, $0) == .property }) ?? false {
-        kept[name] = value
+      if Contact.isHidden(name, in: origin) {
+        // Without that member it would come to light.
+        if contact.properties[name] != nil { kept[name] = value }
       } else if let new = contact.properties[name] {
         kept[name] = new
-        writtenProperties.insert(name)
+        writtenProperties[name] = new
       }
     }
     out[name] = .object(kept)
@@ -175,7 +177,7 @@ struct ContactWriter {
   private mutating func writeNewProperties() {
     var object: Members
     if case .object(let written)? = out["properties"] { object = written } else { object = [:] }
-    for (name, value) in contact.properties where !writtenProperties.contains(name) { writeProperty(name, value) }
+    for (name, value) in contact.properties where writtenProperties[name] == nil { writeProperty(name, value) }
     for (name, value) in hidden { object[name] = value }
     // One of the name `properties` itself has to make room.
     if !hidden.isEmpty, let own = contact.properties["properties"] { object["properties"] = own }
@@ -184,13 +186,14 @@ struct ContactWriter {
 
   /// Beside the other members, unless it would be taken for one of them, or stands in the way of one.
   private mutating func writeProperty(_ name: String, _ value: Value) {
-    writtenProperties.insert(name)
+    writtenProperties[name] = value
     if Contact.Role(name, value) == .property, !isTaken(name) { out[name] = value } else { hidden[name] = value }
   }
 
   private func isTaken(_ name: String) -> Bool {
+    if let there = origin[name], Contact.Role(name, there) != .property { return true }
     // What the name would mean with a value of the right shape.
-    switch Contact.Role(name, .string("")) {
+    return switch Contact.Role(name, .string("")) {
     case .text(let index): contact[keyPath: Contact.texts[index].path] != nil
     case .column: changesFields
     case .address, .addressPart, .barePart: changesAddresses

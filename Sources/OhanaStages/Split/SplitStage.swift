@@ -7,7 +7,7 @@ public struct SplitStage: PlannedStage {
     text: """
       Writes a contact once for each of its phones (e-mails, URLs, others), in their order: a copy that has just this one. A field of the list 'fields' \
       stays there alone; one out of columns comes in the column without a number (phone_2 as phone). Fields of the other types go, unless --keep-others \
-      is given; names, addresses, tags and all else stay. A contact without a field of the type gives nothing.
+      is given, and their columns with all that is in them, a list or an object too; names, addresses, tags and all else stay. A contact without a field of the type gives nothing.
 
       Columns of NDJSON are known up to phone_9 before reading. A record with a higher number ends the run (exit 3), since what is written of all \
       records is settled before the first: --optional phone_10,phone_11 in front of the first 'then' names such columns. Those of CSV are known \
