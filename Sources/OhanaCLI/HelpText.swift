@@ -93,7 +93,7 @@ enum HelpText {
       text: """
         The same command once more, with --resume, in the folder where it was given. Runs that write a file take a checkpoint every 30 seconds, \
         and with --resume when everything is read, and at SIGTERM or SIGHUP where --resume was given or there is one already. What a checkpoint holds is not read again; a run that was killed \
-        before the first begins anew. Inputs, options and versions have to be the same, threads and memory may differ.
+        before the first begins anew. Any file of the run stands for it. Inputs, options and versions have to be the same, threads and memory may differ.
         """, options: [], takesRunOptions: false,
       examples: [("ohana resume clean.ndjson.gz", "Go on where the machine was switched off.")]),
     Verb(

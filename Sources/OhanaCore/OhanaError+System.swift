@@ -1,4 +1,7 @@
 extension OhanaError {
+  /// The run was ended by who asked for it, or by a signal.
+  package static let cancelled = OhanaError(.io, "cancelled", "the run was cancelled")
+
   /// What a failed system call on `path` means to a person. Category `io`; codes `not-found`, `auth`, `is-directory`, `disk-full`,
   /// `closed-pipe`, `too-many-files` and `io-error`.
   ///

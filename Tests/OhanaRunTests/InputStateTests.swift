@@ -35,7 +35,7 @@ import Testing
     #expect(statuses(state(way, then: [RunActions.Fail(late)])) == [.failed, .cancelled, .initialized, .initialized, .failed])
     let disk = OhanaError(.io, "disk-full", at: .init("out"), "no space")
     #expect(statuses(state(way, then: [RunActions.Fail(disk)])) == [.loaded, .cancelled, .initialized, .initialized, .failed])
-    let interrupted: [any RunUpdater] = [InterruptActions.Interrupt(signal: 15), RunActions.Fail(RunContext.interrupted)]
+    let interrupted: [any RunUpdater] = [InterruptActions.Interrupt(signal: 15), RunActions.Fail(OhanaError.cancelled)]
     #expect(statuses(state(way, then: interrupted)) == [.loaded, .cancelled, .cancelled, .cancelled, .failed])
   }
 

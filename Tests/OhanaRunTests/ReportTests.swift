@@ -50,7 +50,8 @@ import Testing
     InputActions.Found(names: [FilePath(first.name), FilePath(second.name)], leftOut: [leftOut]).update(&state)
     RunActions.Begin(plan: ["inputs    2 files of ndjson, 60.0 MiB", "threads   2"], bytesTotal: 62_914_560).update(&state)
     RunActions.Finish(books: books, notes: []).update(&state)
-    PublishActions.Published(commit: .init(renames: [], books: books, notes: state.notes, inputs: state.inputs)).update(&state)
+    PublishActions.Published(commit: .init(renames: [], books: books, notes: state.notes, inputs: state.inputs, plan: state.plan)).update(
+      &state)
     return state
   }()
 
@@ -84,7 +85,7 @@ import Testing
     InputActions.Advance(steps: [.init(input: 0, status: .processing)]).update(&state)
     InterruptActions.Interrupt(signal: 15).update(&state)
     RunActions.CountFailed(books: partial).update(&state)
-    RunActions.Fail(failure: .init(RunContext.interrupted)).update(&state)
+    RunActions.Fail(failure: .init(OhanaError.cancelled)).update(&state)
     return state
   }()
 

@@ -198,10 +198,13 @@ import Testing
       held.value = retry
       ask.finish()
     }
+    let blamed = Locked(0)
+    source.onProviderFailed.observe(source) { _, _ in blamed.value += 1 }
     let loading = Task { try await source.loadContacts() }
     for await _ in asked {}
     loading.cancel()
-    await #expect(throws: (any Error).self) { try await loading.value }
+    let thrown = await #expect(throws: OhanaError.self) { try await loading.value }
+    #expect(thrown?.code == "cancelled" && blamed.value == 0, "nobody refused anything")
     #expect(source.status == .cancelled)
     held.value?()
     held.value = nil
@@ -403,13 +406,33 @@ import Testing
     #expect(streamed == contacts.map(\.id))
   }
 
+  @Test("O-17 O-66 O-72: equal rows have ids of their own, also where a composite gives them far apart")
+  func equalRowsOfBranches() async throws {
+    let lines = ["1", "2", "3"].map { #"{"phone":"\#($0)"}"# }
+    let split = SplitOnFieldTypePostProcessor(.phone)
+    let inner = XorPostProcessor([split, split])
+    for processor in [
+      OrPostProcessor([RequiredFieldPostProcessor(.phone), split], order: .branch), inner, AndPostProcessor([inner]),
+      StagePostProcessor(GroupStage(.odd, [[SplitStage(on: .phone)], [SplitStage(on: .phone)]])), ChainPostProcessor([inner]),
+    ] as [any PostProcessor] {
+      let source = ContactsDataSource(dataProviders: [LinesProvider("s", lines)], postProcessors: [processor])
+      let contacts = try await source.loadContacts()
+      #expect(contacts.map { $0.phones[0] } == ["1", "2", "3", "1", "2", "3"], "\(processor.text)")
+      #expect(Set(contacts.map(\.id)).count == 6, "\(processor.text)")
+      var streamed: [ContactID?] = []
+      for try await contact in source.contacts { streamed.append(contact.id) }
+      #expect(streamed == contacts.map(\.id))
+    }
+  }
+
   @Test(
     "O-17 O-88: a stage that gives no more records than it gets leaves ids as they are, so that a selection outlives a change of a field")
   func idsBehindStages() async throws {
-    let provider = LinesProvider("s", [#"{"last":"b","note":1}"#, #"{"last":"a","note":1}"#])
+    let provider = LinesProvider("s", [#"{"last":"b","note":1,"email":"b@x"}"#, #"{"last":"a","note":1,"email":"a@x"}"#])
     for processor in [
       try StagePostProcessor("sort", "last"), try StagePostProcessor("set", "note = note + 1"), StagePostProcessor(ReverseStage()),
-    ] {
+      Domain(domain: "x"),
+    ] as [any PostProcessor] {
       let source = ContactsDataSource(dataProviders: [provider], postProcessors: [processor])
       #expect(Set(try await source.loadContacts().map { $0.id!.row }) == [0])
     }

@@ -22,6 +22,8 @@ struct Directory: DataProvider {
 
 struct Domain: PostProcessor {
   let domain: String
+  /// Nobody gets an id of a row.
+  var makesRows: Bool { false }
 
   func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
     [.row(Step(slot: try schema.slot(reading: "email"), suffix: Array("@\(domain)".utf8)))]

@@ -16,7 +16,7 @@ final class ContactChannel: RecordSink {
   }
   private let state: Locked<State>
 
-  init(tellsRowsApart: Bool) { state = Locked(State(rows: tellsRowsApart ? RowNumbers() : nil)) }
+  init(_ rows: RowNumbers?) { state = Locked(State(rows: rows)) }
 
   // MARK: The run's side
 

@@ -46,16 +46,27 @@ struct ContactChunk: Sendable {
 
 /// Numbers the rows that were made of one record by what is in them, so that a saved id is found again.
 struct RowNumbers: Sendable {
+  private struct Row: Hashable {
+    let source: Int, ordinal: Int
+    let fingerprint: UInt64
+  }
+  /// Other records may stand between the rows of one: then all are remembered, at some 50 bytes each.
+  private let areScattered: Bool
   private var record = (source: -1, ordinal: -1)
-  /// Rows of the present record that are equal to the last byte are rows all the same: how many there were.
-  private var counts: [UInt64: UInt64] = [:]
+  /// Rows of a record that are equal to the last byte are rows all the same: how many there were.
+  private var counts: [Row: UInt64] = [:]
+
+  init(areScattered: Bool) { self.areScattered = areScattered }
 
   mutating func number(of text: UnsafeBufferPointer<UInt8>, in record: (source: Int, ordinal: Int)) -> UInt64 {
-    if record != self.record { (self.record, counts) = (record, [:]) }
-    let fingerprint = Self.fingerprint(text)
-    let count = counts[fingerprint, default: 0]
-    counts[fingerprint] = count + 1
-    return fingerprint &+ count
+    if !areScattered, record != self.record {
+      self.record = record
+      counts.removeAll(keepingCapacity: true)
+    }
+    let row = Row(source: record.source, ordinal: record.ordinal, fingerprint: Self.fingerprint(text))
+    let count = counts[row, default: 0]
+    counts[row] = count + 1
+    return row.fingerprint &+ count
   }
 
   /// FNV-1a, the same in every run.
@@ -74,7 +85,7 @@ final class ContactCollector: RecordSink {
   }
   private let state: Locked<State>
 
-  init(tellsRowsApart: Bool) { state = Locked(State(rows: tellsRowsApart ? RowNumbers() : nil)) }
+  init(_ rows: RowNumbers?) { state = Locked(State(rows: rows)) }
 
   var contacts: [Contact] { state.withLock { $0.contacts } }
 

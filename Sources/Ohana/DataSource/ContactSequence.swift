@@ -10,7 +10,7 @@ public struct ContactSequence: AsyncSequence, Sendable {
 
   /// An iterator with a run of its own.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(puller: ContactPuller(ContactChannel(tellsRowsApart: source.tellsRowsApart), runOf: source), isIncluded: isIncluded)
+    Iterator(puller: ContactPuller(ContactChannel(source.rowNumbers), runOf: source), isIncluded: isIncluded)
   }
 
   /// One run; a value of its own for each iteration, used by one task at a time.

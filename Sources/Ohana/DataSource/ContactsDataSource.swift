@@ -192,7 +192,7 @@ public final class ContactsDataSource: Sendable {
   /// To load again replaces what was loaded and reads everything anew; it never doubles.
   @discardableResult
   public func loadContacts() async throws -> [Contact] {
-    let collector = ContactCollector(tellsRowsApart: tellsRowsApart)
+    let collector = ContactCollector(rowNumbers)
     try await run(into: collector) { _ in
       let contacts = collector.contacts
       state.withLock { $0.loaded = contacts }
@@ -255,8 +255,11 @@ public final class ContactsDataSource: Sendable {
     return end.books
   }
 
-  /// Several rows of one record may come out of the chain.
-  var tellsRowsApart: Bool { postProcessors.contains(where: \.makesRows) }
+  /// nil where each record is one contact at most.
+  var rowNumbers: RowNumbers? {
+    guard postProcessors.contains(where: \.makesRows) else { return nil }
+    return RowNumbers(areScattered: unwrapped(postProcessors).contains(where: givesByBranch))
+  }
 
   private func request(_ options: RunOptions, into sink: any RecordSink, _ number: Int) -> RunRequest {
     var request = RunRequest()
@@ -281,6 +284,7 @@ public final class ContactsDataSource: Sendable {
       var fix = "grant access to it"
       if access == .undecided || access == .denied && options.onAuth == .ask, let authorise {
         let isGranted = await AccessRetry.answer { authorise(provider, $0) }
+        if Task.isCancelled { throw OhanaError.cancelled }
         access = isGranted ? provider.access : .denied
         if !isGranted { fix = "access was refused" }
       }

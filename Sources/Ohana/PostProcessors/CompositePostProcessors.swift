@@ -82,6 +82,12 @@ func unwrapped(_ processors: [any PostProcessor]) -> [any PlannedStage] {
   }
 }
 
+/// What is equal may leave a group by its branches, far apart.
+func givesByBranch(_ stage: any PlannedStage) -> Bool {
+  guard let group = stage as? GroupStage else { return false }
+  return group.kind != .all && group.order == .branch || group.branches.joined().contains(where: givesByBranch)
+}
+
 private func branches(_ children: [any PostProcessor]) -> [[any PlannedStage]] { children.map { unwrapped([$0]) } }
 
 /// Fields that post-processors use where there are any.

@@ -7,6 +7,8 @@
 /// ```swift
 /// struct AreaCode: PostProcessor {
 ///   let code: String
+///   var makesRows: Bool { false }
+///
 ///   func bind(_ schema: inout RecordSchema, _ context: StageContext) throws -> [StageStep] {
 ///     [.row(Step(slot: try schema.slot(reading: "phone"), code: Array(code.utf8)))]
 ///   }
@@ -19,7 +21,8 @@
 /// }
 /// ```
 public protocol PostProcessor: PlannedStage {
-  /// It may give several records for one; true unless said otherwise. Ids of contacts then tell the rows of a record apart.
+  /// It may give several records for one, one behind the other; true unless said otherwise. Ids of contacts then tell the rows of a record
+  /// apart by what is in them, and are others than without it: say false where records only pass, change, or go.
   var makesRows: Bool { get }
 }
 

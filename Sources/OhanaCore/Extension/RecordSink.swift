@@ -13,8 +13,8 @@ public protocol RecordSink: AnyObject, Sendable {
   func write(_ records: RenderedRecords) async throws
   /// Called once behind the last record, when the books balance and the run is about to be published; what it throws still fails it.
   func finish() async throws
-  /// The run has failed: nothing of what was written counts. Called at most once; behind `finish` only where an output beside the sink could
-  /// not be published.
+  /// The run has failed: nothing of what was written counts. Called at most once; behind `finish` only where that has thrown, or an output
+  /// beside the sink could not be published.
   func abort() async
 }
 

@@ -7,7 +7,7 @@ public import OhanaCore
 public final class FileByteStream: ByteStream, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   /// The name as given; `-` is standard input.
   public let path: FilePath
-  /// Size in bytes of a regular file, nil of anything else.
+  /// Bytes from where reading begins to the end of a regular file; nil of anything else.
   public let size: Int?
 
   private let descriptor: Int32
@@ -50,7 +50,8 @@ public final class FileByteStream: ByteStream, Checkpointable, @unchecked Sendab
     self.path = path
     self.descriptor = descriptor
     ownsDescriptor = owned
-    size = status.isRegular ? Int(status.st_size) : nil
+    // Of standard input, somebody may have read the beginning.
+    size = status.isRegular ? max(0, Int(status.st_size) - max(0, Int(lseek(descriptor, 0, SEEK_CUR)))) : nil
     self.retries = size != nil ? retries : nil
     if size != nil { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
   }

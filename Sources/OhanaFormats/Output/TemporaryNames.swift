@@ -33,7 +33,7 @@ public final class TemporaryNames: Sendable {
   /// - Throws: what `body` throws; `io`/`cancelled` behind ``removeAll()``.
   func make<File>(in folder: FilePath, _ body: (String) throws(OhanaError) -> File) throws(OhanaError) -> File {
     let result = state.withLock { state -> Result<File, OhanaError> in
-      if state.isClosed { return .failure(OhanaError(.io, "cancelled", "the run was cancelled")) }
+      if state.isClosed { return .failure(.cancelled) }
       state.count += 1
       state.folders.insert(folder.absolute ?? folder)
       let ending = mark + "-\(salt)\(state.count)"

@@ -11,7 +11,7 @@ public struct SplitStage: PlannedStage {
 
       Columns of NDJSON are known up to phone_9 before reading. A record with a higher number ends the run (exit 3), since what is written of all \
       records is settled before the first: --optional phone_10,phone_11 in front of the first 'then' names such columns. Those of CSV are known \
-      from the header.
+      from the header. A record of so many fields that its rows would take 256 MiB, or 4 GiB of copying, is exit 5.
       """,
     options: [
       .init("--on", "phone|email|url|other", "the type"), .init("--keep-others", nil, "keep the fields of other types"),

@@ -4,7 +4,7 @@ import Testing
 
 /// A file layer that fails: a library in front of the system's, which lets the n-th call that needs space on a disk fail, and those behind
 /// it too, or only that one. With `KILL_AT` it kills the process in front of its n-th rename(2), with
-/// `KILL_REMOVING` in front of the n-th unlink(2) or rmdir(2).
+/// `KILL_REMOVING` in front of the n-th unlink(2) or rmdir(2), with `KILL_LOCK` in front of the n-th write or cut of a lock.
 /// `FAIL_RENAME` lets the n-th rename, and those behind it, fail. With `FAULT_LOG` it also writes down what was done to which file: `c` made, `w` written, `j` a checkpoint
 /// entered into a journal, `s` synced.
 enum FailingFiles {
@@ -76,7 +76,22 @@ enum FailingFiles {
       return descriptor > 2 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     }
 
+    static void killsLock(int descriptor) {
+      static long calls;
+      const char *at = getenv("KILL_LOCK");
+      if (!at) return;
+      char link[40], path[4200];
+      snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+      long length = readlink(link, path, 4199);
+      if (length < 11 || memcmp(path + length - 11, ".ohana-lock", 11) != 0) return;
+      if (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) == atol(at)) raise(SIGKILL);
+    }
+    int ftruncate(int descriptor, off_t length) {
+      killsLock(descriptor);
+      return ((int (*)(int, off_t))dlsym(RTLD_NEXT, "ftruncate"))(descriptor, length);
+    }
     ssize_t write(int descriptor, const void *bytes, size_t count) {
+      killsLock(descriptor);
       if (isFile(descriptor) && fails()) return -1;
       ssize_t sent = ((ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(descriptor, bytes, count);
       if (sent > 0 && isFile(descriptor)) tell(memmem(bytes, count, "checkpoint", 10) && memmem(bytes, count, "checksum", 8) ? 'j' : 'w', descriptor);

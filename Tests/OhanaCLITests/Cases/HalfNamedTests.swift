@@ -156,16 +156,20 @@ struct HalfNamedTests {
     #expect(!workdir.names.contains { $0.contains("ohana-") } && workdir.isTemporaryEmpty, "\(workdir.names)")
   }
 
-  @Test("an output that cannot get its name leaves the others waiting: told, and finished by resume when the cause is gone")
-  func renameFails() throws {
+  @Test(
+    "an output that cannot get its name leaves the others waiting: told, and finished by resume when the cause is gone",
+    arguments: [[], ["--rejects", "p-bad", "--report", "r.json"]])
+  func renameFails(options: [String]) throws {
     let workdir = try makeWorkdir()
-    #expect(try workdir.run(Self.run).status == 0)
+    let words = Array(Self.run.prefix(2)) + options + Self.run.dropFirst(2)
+    #expect(try workdir.run(words).status == 0)
     let wanted = try set(workdir)
     for number in 1...Self.chunks { try workdir.write("p-\(number).ndjson", "old\n") }
-    let halted = try workdir.run(Self.run, environment: ["LD_PRELOAD": FailingFiles.library!, "FAIL_RENAME": "21"])
+    let halted = try workdir.run(words, environment: ["LD_PRELOAD": FailingFiles.library!, "FAIL_RENAME": "21"])
     #expect(halted.status == 4, "\(halted.err)")
     #expect(
-      halted.err.contains("p-21.ndjson: cannot rename") && halted.err.contains("20 of 60 outputs have got their names"), "\(halted.err)")
+      halted.err.contains("p-21.ndjson: cannot rename")
+        && halted.err.contains("20 of \(Self.chunks + options.count / 4) outputs have got their names"), "\(halted.err)")
     let again = try workdir.run(["resume", "p-{n}.ndjson"], environment: ["LD_PRELOAD": FailingFiles.library!, "FAIL_RENAME": "1"])
     #expect(again.status == 4, "\(again.err)")
     let resumed = try workdir.run(["resume", "p-{n}.ndjson"])
@@ -174,7 +178,7 @@ struct HalfNamedTests {
     #expect(now == wanted, "\(now.keys.sorted())")
     #expect(workdir.isTemporaryEmpty)
     for number in 1...Self.chunks { try workdir.write("p-\(number).ndjson", "old\n") }
-    let first = try workdir.run(Self.run, environment: ["LD_PRELOAD": FailingFiles.library!, "FAIL_RENAME": "1"])
+    let first = try workdir.run(words, environment: ["LD_PRELOAD": FailingFiles.library!, "FAIL_RENAME": "1"])
     #expect(first.status == 4 && !first.err.contains("half new"), "\(first.err)")
     #expect(!workdir.names.contains { $0.contains("ohana-") } && workdir.isTemporaryEmpty, "nothing has appeared, and nothing is kept")
     #expect(try workdir.text("p-1.ndjson") == "old\n")

@@ -111,6 +111,18 @@ import Testing
       status: 0),
     Line(name: "ops-001: head, help", line: "\"$OHANA\" help functions | head -1 | wc -l", out: "1\n", status: 0),
     Line(
+      name: "ops-001: head of a tee, and the output does not appear",
+      line: "mkfifo f; head -1 f >/dev/null & \"$OHANA\" run big.ndjson -o o.ndjson then tee f; s=$?; ls o.ndjson 2>/dev/null; exit $s",
+      out: "",
+      status: 4, says: "f: cannot write: the reader closed the pipe; nothing is published"),
+    Line(
+      name: "ops-001: head, and the file beside does not appear",
+      line: "set -o pipefail; \"$OHANA\" run big.ndjson then tee o.ndjson | head -1 | wc -l", out: "1\n", status: 4,
+      says: "standard output: cannot write: the reader closed the pipe; o.ndjson is not published"),
+    Line(
+      name: "standard input is a file of which somebody has read the beginning",
+      line: "{ read -r; read -r; \"$OHANA\" count -; \"$OHANA\" count -; } <big.ndjson", out: "59998\n0\n", status: 0),
+    Line(
       name: "ops-014: a full device", line: "\"$OHANA\" convert big.ndjson --to csv >/dev/full", out: "", status: 4, says: "no space left"),
     Line(
       name: "ops-014: a full device, sorted", line: "\"$OHANA\" sort n big.ndjson >/dev/full", out: "", status: 4, says: "no space left"),

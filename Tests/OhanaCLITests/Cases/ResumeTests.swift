@@ -135,8 +135,8 @@ import Testing
     #expect(killed.status == 143)
     #expect(killed.err.contains("--resume goes on from record"), "\(killed.err)")
     for name in wanted.keys { #expect(try workdir.text(name) == "old\n") }
-    // From another folder: the command is given where it was given before.
-    let resumed = try workdir.run(["resume", workdir.path("out-{n}.ndjson.gz")], environment: ["TMPDIR": workdir.path("tmp")], shell: nil)
+    // From another folder: the command is given where it was given before. Any of its files stands for the run.
+    let resumed = try workdir.run(["resume", workdir.path("side.ndjson")], environment: ["TMPDIR": workdir.path("tmp")], shell: nil)
     #expect(resumed.status == 0, "\(resumed.err)")
     #expect(resumed.err.contains("goes on with the run before"))
     #expect(try outputs(workdir) == wanted)
@@ -168,6 +168,29 @@ import Testing
     #expect(try workdir.run(once).status == 0)
     #expect(try files() == ["1.csv", "2.ndjson"])
     #expect(try workdir.read("side.ndjson") != wanted["side.ndjson"])
+    #expect(workdir.isTemporaryEmpty)
+  }
+
+  @Test(
+    "a resume that is killed, or has no room, while it writes the lock leaves what was kept",
+    .enabled(if: FailingFiles.library != nil, "there is no C compiler to make the file layer with that kills"))
+  func lockIsWritten() throws {
+    let workdir = try makeWorkdir()
+    let job = Self.jobs[1]
+    #expect(try run(workdir, job).status == 0)
+    let wanted = try outputs(workdir)
+    #expect(try runEnded(by: SIGTERM, workdir, job).status == 143)
+    // Of two locks each is written and cut to its length.
+    for call in 1...4 {
+      let killed = try workdir.run(["resume", "out.csv.gz"], environment: ["LD_PRELOAD": FailingFiles.library!, "KILL_LOCK": "\(call)"])
+      #expect(killed.status == SIGKILL, "\(killed.err)")
+    }
+    // Behind the opening of both.
+    let full = try workdir.run(["resume", "out.csv.gz"], environment: ["LD_PRELOAD": FailingFiles.library!, "FAULT_AT": "3"])
+    #expect(full.status == 4 && full.err.contains("no space left"), "\(full.err)")
+    let resumed = try workdir.run(["resume", "out.csv.gz"])
+    #expect(resumed.status == 0 && resumed.err.contains("goes on with the run before"), "\(resumed.err)")
+    #expect(try outputs(workdir) == wanted)
     #expect(workdir.isTemporaryEmpty)
   }
 

@@ -23,7 +23,7 @@ public enum GenerateActions {
       try await context.dispatch(RunActions.Begin(plan: ["generate \(options.rows) records"], bytesTotal: nil))
       let meter = GenerateMeter(rows: options.rows, began: desk.began)
       try manager.write(options, to: files) { made in
-        if context.state.interruption != nil { throw RunContext.interrupted }
+        if context.state.interruption != nil { throw OhanaError.cancelled }
         if let progress = meter.progress(made, at: context.dependencies.clock()) { context.post(progress) }
       }
       try await context.dispatch(RunActions.Finish(books: RunBooks(generated: options.rows), notes: []))

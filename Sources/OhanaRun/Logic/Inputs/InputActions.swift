@@ -44,6 +44,7 @@ enum InputActions {
         do { return try await look(asked, context) } catch let error as OhanaError where request.asks(about: error, asked) {
           if let source = error.location?.source { asked.insert(source) }
           let isToTry = await AccessRetry.answer { request.authorise?(error, $0) }
+          if context.state.interruption != nil { throw OhanaError.cancelled }
           if !isToTry, !request.options.leavesOut(error) { throw request.refused(error) }
         } catch let error as OhanaError { throw request.unasked(error) }
       }

@@ -131,8 +131,10 @@ struct JournalManager: JournalManaging {
     let journal = folder.appending(Journal.name)
     _ = journal.withCString { truncate($0, off_t(Journal.magic.count)) }
     let known = ["checkpoint-", "spill-"].map { Array($0.utf8) }
+    // Listing a folder takes a descriptor, and there may be none.
+    func guessed() -> [FilePath] { known.flatMap { kind in (1...1000).map { FilePath(bytes: kind + Array("\($0)".utf8)) } } }
     for _ in 0..<1000 {
-      for name in (try? folder.folderNames()) ?? [] where known.contains(where: { name.bytes.starts(with: $0) }) {
+      for name in (try? folder.folderNames()) ?? guessed() where known.contains(where: { name.bytes.starts(with: $0) }) {
         folder.appending(name).unlinkFile()
       }
       journal.unlinkFile()

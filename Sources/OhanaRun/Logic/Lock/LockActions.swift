@@ -18,13 +18,3 @@ public enum LockActions {
     }
   }
 }
-
-extension RunRequest {
-  /// All files that a run of this request writes under their names, the main output first.
-  func writtenPaths(_ purpose: RunPurpose) -> [FilePath] {
-    let main = purpose.publishes ? output : nil
-    var truth: FilePath?
-    if case .generate(let options) = purpose { truth = options.truth }
-    return [main, truth, options.rejects, options.report, options.manifest, options.trace].compactMap { $0 } + stages.flatMap(\.sideOutputs)
-  }
-}

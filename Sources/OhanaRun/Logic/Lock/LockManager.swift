@@ -5,7 +5,7 @@ internal import OhanaFormats
 protocol LockManaging: Sendable {
   /// Takes the locks of outputs, all or none. - Throws: `locked`.
   func acquire(_ outputs: [FilePath]) throws -> [OutputLock]
-  /// Where the last run to this output left its state; nil if it left none.
+  /// Where the last run that wrote this output, or wrote it beside another, left its state; nil if it left none.
   func stateFolder(of output: FilePath) throws -> FilePath?
   /// Takes away what a dead run's lock says of its state folder.
   func forget(_ folder: FilePath, in lock: FilePath)
@@ -115,10 +115,10 @@ struct LockManager: LockManaging {
     if flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK { throw Self.locked(output, by: read(descriptor).first) }
   }
 
-  /// Where the last run to this output left its state; nil if it left none.
+  /// Where the last run that wrote this output, or wrote it beside another, left its state; nil if it left none.
   func stateFolder(of output: FilePath) throws -> FilePath? {
     guard let path = OutputLock.path(of: try resolvingLinks(output)) else { return nil }
-    return lines(path).flatMap { note($0) }.flatMap { $0.isBeside ? nil : $0.folder }
+    return lines(path).flatMap { note($0) }?.folder
   }
 
   /// What a lock says, held or not; nil if there is none.

@@ -6,8 +6,8 @@ internal import OhanaFormats
 /// run where the state of the last one lies.
 ///
 /// The file lies beside the output, is called `.NAME.ohana-lock`, and has mode 0600. A set of chunks has one, whatever the width of its
-/// numbers: `.part-{n}.csv.ohana-lock`. Its lines: the process; what is in the names of its private files; the state folder; `beside`
-/// where the state is that of another output, which this one appears with.
+/// numbers: `.part-{n}.csv.ohana-lock`. Its lines: the process; what is in the names of its private files; the state folder, empty
+/// where there is none; `own`, or `beside` where the state is that of another output, which this one appears with.
 final class OutputLock: Sendable {
   /// What a dead run has left.
   struct Note: Sendable, Equatable {
@@ -68,11 +68,13 @@ final class OutputLock: Sendable {
 
   /// Notes for the next run where the state lies, and which private files are this run's.
   func note(_ note: Note?, mark: String) throws {
-    var text = Array("\(getpid())\n\(mark)\n".utf8)
-    if let note { text += note.folder.bytes + [0x0a] + (note.isBeside ? Array("beside\n".utf8) : []) }
-    guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw OhanaError.system(errno, "write", path) }
+    let folder = note?.folder.bytes ?? []
+    let text = Array("\(getpid())\n\(mark)\n".utf8) + folder + Array((note?.isBeside == true ? "\nbeside\n" : "\nown\n").utf8)
+    // Over what is there, which has as many lines: at no moment does it tell of nothing.
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw OhanaError.system(errno, "write", path) }
     let number = text.withUnsafeBytes { writeFully(descriptor, $0) }
     guard number == 0 else { throw OhanaError.system(number, "write", path) }
+    guard ftruncate(descriptor, off_t(text.count)) == 0 else { throw OhanaError.system(errno, "write", path) }
   }
 
   /// Brings the note to disk. Where that fails, a run is not gone on with after a power cut; nothing else comes of it.

@@ -41,7 +41,7 @@ final class SinkStage: DeferredStage {
   /// Errors that only the sink knows become ours.
   static func named<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
     do { return try await body() } catch let error as OhanaError { throw error } catch is CancellationError {
-      throw OhanaError(.io, "cancelled", "the run was cancelled")
+      throw OhanaError.cancelled
     } catch {
       throw OhanaError(.io, "sink-failed", "the sink failed: \(error)")
     }

@@ -9,7 +9,7 @@ struct OrderInterceptor: RunInterceptor {
     { updater in
       guard let step = updater as? any PhaseUpdater else { return try next(updater) }
       let (phase, interruption) = { ($0.phase, $0.interruption) }(state())
-      if type(of: step).isOverWhenInterrupted, interruption != nil { throw RunContext.interrupted }
+      if type(of: step).isOverWhenInterrupted, interruption != nil { throw OhanaError.cancelled }
       guard type(of: step).follows.contains(phase) else {
         throw OhanaError(.books, "out-of-order", "\(type(of: step)) cannot follow \(phase.rawValue)", fix: "please report this")
       }

@@ -101,8 +101,8 @@ public enum RunActions {
       } catch {
         if context.state.phase < .finishing { try await context.dispatch(CountFailed(books: RunBooks(failed: run))) }
         await run.request.sink?.abort()
-        // A run that is gone on with still writes to them.
-        if !context.state.hasLeft { try? await run.outputs.publishRejects() }
+        // A run that is gone on with still writes to them; where names are missing, the rejects wait with the others.
+        if !context.state.hasLeft, !context.state.isHalted { try? await run.outputs.publishRejects() }
         throw run.told(error)
       }
     }
@@ -137,7 +137,7 @@ extension RunContext {
       if new.isLeaving, !old.isLeaving, let run {
         Self.checkpoint(run, runner, store)
       } else if new.interruption != nil, !new.isLeaving {
-        runner.cancel(Self.interrupted)
+        runner.cancel(OhanaError.cancelled)
         (plan.pipeline.source as? InterleavedSource)?.close()
       } else if new.checkpoints.wanted > old.checkpoints.wanted, !new.isLeaving, let run {
         Self.checkpoint(run, runner, store)
@@ -145,7 +145,7 @@ extension RunContext {
     }
     defer { store.forget(listener) }
     if state.isMemoryShort { reserve?.close() }
-    if state.interruption != nil { throw Self.interrupted }
+    if state.interruption != nil { throw OhanaError.cancelled }
     do { return try await runner.run() } catch {
       run?.countsAtFailure.withLock { $0 = runner.counts }
       throw plan.named(error)
@@ -168,7 +168,7 @@ extension RunContext {
   }
 
   private static func goOn(_ runner: PipelineRunner, _ store: RunStore) {
-    if store.state.isLeaving { runner.cancel(Self.interrupted) } else { runner.proceed() }
+    if store.state.isLeaving { runner.cancel(OhanaError.cancelled) } else { runner.proceed() }
   }
 
   /// What happens when everything is read and nothing that was held back streams out yet: a field that is not there is told before anything
@@ -184,8 +184,6 @@ extension RunContext {
       Self.takeCheckpoint(run, runner, store)
     }
   }
-
-  static let interrupted = OhanaError(.io, "cancelled", "the run was cancelled")
 }
 
 extension RunPlan {

@@ -60,7 +60,7 @@ public final class RunSession: Sendable {
       }
     } catch {
       // A run that is published cannot fail any more.
-      try? await store.dispatch(RunActions.Fail(error))
+      try? await store.dispatch(RunActions.Fail(request.judged(error, purpose)))
     }
     try? await store.dispatch(RunActions.End(seconds: Double(dependencies.clock() - began) / 1e9))
     if store.state.hasLeft || store.state.isHalted { desk.keepsState = true }
