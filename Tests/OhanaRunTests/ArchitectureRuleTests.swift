@@ -44,7 +44,7 @@ import Testing
     #expect(Self.actions.count >= 5)
   }
 
-  @Test("G-00: every rule checked here stands on the page, and every rule of the page is checked or marked as judgement")
+  @Test("G-00: every rule checked here stands on the page, and every rule of the page is checked here or names what holds it")
   func theRulesAreWrittenDown() throws {
     let page = try String(
       contentsOf: Self.root.appending(path: "Sources/OhanaRun/OhanaRun.docc/ControlPlane.md"), encoding: .utf8)
@@ -54,7 +54,8 @@ import Testing
     for rule in checked { #expect(page.contains("| \(rule) |"), "\(rule) is not on the page") }
     for line in page.split(separator: "\n") where line.hasPrefix("| G-") {
       let rule = String(line.dropFirst(2).prefix(4))
-      #expect(checked.contains(rule) || line.contains("judgement") || line.contains("compiler"), "\(rule) is checked nowhere")
+      let others = ["compiler", "`.ci/api`", "`PublicDocumentationTests`"]
+      #expect(checked.contains(rule) || others.contains { line.contains($0) }, "\(rule) is checked nowhere")
     }
   }
 

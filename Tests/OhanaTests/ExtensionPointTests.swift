@@ -316,6 +316,7 @@ private struct PrefixProcessor: PostProcessor {
     let log = Listener()
     signals.onProgress.observe(log, once: true) { _, _ in session.cancel() }
     signals.onCancelled.observe(log) { log, signal in log.add("cancelled \(signal)") }
+    signals.onFailed.observe(log) { log, failure in log.add(failure.code) }
     let state = await session.run(observes: false)
     #expect(state.exitStatus == 130 && log.all == ["cancelled 2"] && !folder.exists("out.ndjson"))
   }

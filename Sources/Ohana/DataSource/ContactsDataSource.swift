@@ -248,7 +248,7 @@ public final class ContactsDataSource: Sendable {
     if let failure = end.failure, !isPutUpWith {
       throw fail(
         OhanaError(failure.category, failure.code, failure.message), number,
-        isCancelled: end.isInterrupted || failure.code == "cancelled")
+        isCancelled: end.isInterrupted || failure.code == OhanaError.cancelled.code)
     }
     whenReady(end.books)
     if update(number, { $0.status = .ready }) { onReady.fire(self) }

@@ -20,7 +20,7 @@ public final class RunSignals: Sendable {
   public let onPublished = Signal<RunBooks>("published")
   /// Fires when the run has been asked to end, with the number of the signal.
   public let onCancelled = Signal<Int32>("cancelled")
-  /// Fires when the run has failed.
+  /// Fires when the run has failed; not when it only ended since it was asked to.
   public let onFailed = Signal<RunState.Failure>("failed")
   private let store: RunStore
   private let listener = Locked<Int?>(nil)
@@ -35,7 +35,7 @@ public final class RunSignals: Sendable {
       if let mark = new.kept?.checkpoint, mark != old.kept?.checkpoint { onCheckpoint.fire(mark) }
       if let interruption = new.interruption, old.interruption == nil { onCancelled.fire(interruption.signal) }
       if new.phase == .published, old.phase != .published { onPublished.fire(new.books) }
-      if let failure = new.failure, old.failure == nil { onFailed.fire(failure) }
+      if let failure = new.ownFailure, old.ownFailure == nil { onFailed.fire(failure) }
     }
     listener.withLock { $0 = number }
   }

@@ -196,6 +196,9 @@ public struct RunState: Sendable, Equatable, Codable {
   /// The run ended because it was interrupted.
   public var isInterrupted: Bool { interruption != nil && phase != .published }
 
+  /// What is wrong beside that the run was asked to end; nil if nothing is.
+  public var ownFailure: Failure? { isInterrupted && failure?.code == OhanaError.cancelled.code ? nil : failure }
+
   /// What the process ends with: 0, a category's number, or 128 and the signal.
   public var exitStatus: Int32 {
     if let interruption, isInterrupted { return 128 + interruption.signal }

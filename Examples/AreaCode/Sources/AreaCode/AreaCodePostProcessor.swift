@@ -21,7 +21,7 @@ public struct AreaCodePostProcessor: PostProcessor {
       let dropped = code.withUnsafeBufferPointer { code in
         batch.filterSelection { record in
           let value = batch.text(of: batch.field(slot, of: record), scratch: scratch)
-          return value.count >= code.count && memcmp(value.baseAddress!, code.baseAddress!, code.count) == 0
+          return code.isEmpty || value.count >= code.count && memcmp(value.baseAddress!, code.baseAddress!, code.count) == 0
         }
       }
       return StageTally(dropped: dropped)

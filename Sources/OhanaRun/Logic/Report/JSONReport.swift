@@ -34,7 +34,7 @@ struct JSONReport: Encodable {
     plan = state.plan
     interruption = state.isInterrupted ? state.interruption.map { .init(signal: $0.signal, resumable: state.hasLeft) } : nil
     // That a run was cancelled is what the signal did.
-    failure = state.failure.flatMap { state.isInterrupted && $0.code == "cancelled" ? nil : .init(code: $0.code, message: $0.message) }
+    failure = state.ownFailure.map { .init(code: $0.code, message: $0.message) }
     notes = state.notes
     inputs = state.inputs
     books = state.books
