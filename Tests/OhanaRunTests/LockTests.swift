@@ -58,12 +58,22 @@ import Testing
   @Test("where no lock can be made, or none is needed, there is none", arguments: ["/nowhere/at/all", "-", "/dev/null", "/dev/stdout"])
   func noLock(path: String) throws { #expect(try manager.acquire([FilePath(path)]).isEmpty) }
 
-  @Test("the state of another output's run is not the output's own") func besideIsNotOwn() throws {
+  @Test("a lock tells where the state lies, of a file beside the output too, and whose it is; shorter notes leave nothing of longer ones")
+  func notes() throws {
     let workdir = try Workdir()
     let output = FilePath(workdir.path("tee.csv"))
-    let lock = try #require(try manager.acquire([output]).first)
-    try lock.note(.init(folder: "/somewhere", isBeside: true), mark: ".ohana-abcdef1")
-    #expect(try manager.stateFolder(of: output) == nil)
+    for note in [
+      .init(folder: "/somewhere/else", isBeside: true), .init(folder: "/somewhere", isBeside: false), nil,
+      .init(folder: "/s", isBeside: true), .init(folder: "/t", isBeside: false),
+    ] as [OutputLock.Note?] {
+      let lock = try #require(try manager.acquire([output]).first)
+      try lock.note(note, mark: ".ohana-abcdef1")
+      #expect(try manager.stateFolder(of: output) == note?.folder)
+      lock.release(keepsFile: true)
+      let next = try #require(try manager.acquire([output]).first)
+      #expect(next.earlier == note && next.earlierMark == ".ohana-abcdef1")
+      next.release(keepsFile: true)
+    }
   }
 
   @Test("whoever is refused one of several gets none of them, and leaves no trace") func allOrNone() throws {

@@ -22,16 +22,9 @@ public final class Signal<Payload: Sendable>: Sendable {
     var maxObservers: Int
     var last: Payload?
     var hasComplained = false
-
-    /// Takes out those whose owners are gone.
-    mutating func purge() -> [SignalObservation] {
-      guard observers.contains(where: { $0.owner == nil }) else { return [] }
-      let dead = observers.filter { $0.owner == nil }.map(\.observation)
-      observers.removeAll { $0.owner == nil }
-      return dead
-    }
   }
 
+  /// Never let go of, and never asked for its owner, under the signal's lock: either may be what ends something of the caller's.
   private final class Observer: @unchecked Sendable {  // because the weak reference is set once, and the flags only under the signal's lock
     private(set) weak var owner: (any AnyObject & Sendable)?
     let observation: SignalObservation
@@ -111,17 +104,16 @@ public final class Signal<Payload: Sendable>: Sendable {
     let observer = Observer(owner, observation, queue, isOnce: once) { owner, payload in
       callback(unsafeDowncast(owner, to: Owner.self), payload)
     }
-    let (dead, isAdded, complains, limit) = state.withLock { state in
-      let dead = state.purge()
+    tellRemoved(takeOut { $0.owner == nil })
+    let (isAdded, complains, limit) = state.withLock { state in
       let limit = state.maxObservers
       guard state.observers.count < limit else {
         defer { state.hasComplained = true }
-        return (dead, false, !state.hasComplained, limit)
+        return (false, !state.hasComplained, limit)
       }
       state.observers.append(observer)
-      return (dead, true, false, limit)
+      return (true, false, limit)
     }
-    tellRemoved(dead)
     if complains {
       complain("\(name): there are \(limit) observers already; raise maxObservers, or look for owners that are never let go of")
     }
@@ -132,12 +124,7 @@ public final class Signal<Payload: Sendable>: Sendable {
 
   /// Ends all observations of `owner`.
   public func removeObserver(_ owner: some AnyObject & Sendable) {
-    tellRemoved(
-      state.withLock { state in
-        let gone = state.observers.filter { $0.owner === owner || $0.owner == nil }.map(\.observation)
-        state.observers.removeAll { $0.owner === owner || $0.owner == nil }
-        return gone
-      })
+    tellRemoved(takeOut { $0.owner.map { $0 === owner } ?? true })
   }
 
   /// Ends all observations.
@@ -145,12 +132,12 @@ public final class Signal<Payload: Sendable>: Sendable {
     tellRemoved(
       state.withLock { state in
         defer { state.observers = [] }
-        return state.observers.map(\.observation)
+        return state.observers
       })
   }
 
   /// Observations whose owners are alive; lets a producer leave out a payload that nobody wants.
-  public var observerCount: Int { state.withLock { state in state.observers.reduce(0) { $0 + ($1.owner == nil ? 0 : 1) } } }
+  public var observerCount: Int { state.withLock { $0.observers }.count { $0.owner != nil } }
 
   /// How many observers there may be at once; 100 unless said otherwise.
   public var maxObservers: Int { state.withLock { $0.maxObservers } }
@@ -177,20 +164,19 @@ public final class Signal<Payload: Sendable>: Sendable {
 
   /// Tells all who observe.
   public func fire(_ payload: Payload) {
-    let (dead, observers) = state.withLock { state in
-      if replays { state.last = payload }
-      return (state.purge(), state.observers)
-    }
-    tellRemoved(dead)
+    let (observers, earlier) = state.withLock { ($0.observers, remember(payload, &$0)) }
+    withExtendedLifetime(earlier) {}  // let go of outside the lock
+    let dead = observers.filter { $0.owner == nil }
+    if !dead.isEmpty { tellRemoved(takeOut { observer in dead.contains { $0 === observer } }) }
     for observer in observers { deliver(payload, to: observer) }
   }
 
   /// Tells one observer; the payload counts as the last one all the same. Nothing happens if the observation has ended.
   public func fire(_ payload: Payload, to observation: SignalObservation) {
-    let observer = state.withLock { state in
-      if replays { state.last = payload }
-      return state.observers.first { $0.observation === observation }
+    let (observer, earlier) = state.withLock { state in
+      (state.observers.first { $0.observation === observation }, remember(payload, &state))
     }
+    withExtendedLifetime(earlier) {}  // let go of outside the lock
     if let observer { deliver(payload, to: observer) }
   }
 
@@ -216,6 +202,25 @@ public final class Signal<Payload: Sendable>: Sendable {
 
   // MARK: Inside
 
+  /// - Returns: what is forgotten for it, to be let go of outside the lock.
+  private func remember(_ payload: Payload, _ state: inout State) -> Payload? {
+    guard replays else { return nil }
+    defer { state.last = payload }
+    return state.last
+  }
+
+  /// Ends observations. `isGone` is asked outside the lock.
+  private func takeOut(_ isGone: (Observer) -> Bool) -> [Observer] {
+    let gone = state.withLock { $0.observers }.filter(isGone)
+    if gone.isEmpty { return [] }
+    // Of those that others have ended meanwhile it was told already.
+    return state.withLock { state in
+      let there = gone.filter { observer in state.observers.contains { $0 === observer } }
+      state.observers.removeAll { observer in there.contains { $0 === observer } }
+      return there
+    }
+  }
+
   private func deliver(_ payload: Payload, to observer: Observer) {
     guard let (queue, mark) = observer.queue, !mark.isCurrent else { return call(observer, payload) }
     queue.async { self.call(observer, payload) }
@@ -236,23 +241,16 @@ public final class Signal<Payload: Sendable>: Sendable {
   }
 
   private func remove(_ observation: SignalObservation) {
-    let dead = state.withLock { state in
-      var gone = state.purge()
-      if let index = state.observers.firstIndex(where: { $0.observation === observation }) {
-        gone.append(state.observers.remove(at: index).observation)
-      }
-      return gone
-    }
-    tellRemoved(dead)
+    tellRemoved(takeOut { $0.observation === observation || $0.owner == nil })
   }
 
   private func arm(_ observation: SignalObservation) {
     state.withLock { state in state.observers.first { $0.observation === observation }?.isOnce = true }
   }
 
-  private func tellRemoved(_ observations: [SignalObservation]) {
+  private func tellRemoved(_ observers: [Observer]) {
     guard let onRemoved else { return }
-    for observation in observations { onRemoved(observation) }
+    for observer in observers { onRemoved(observer.observation) }
   }
 }
 

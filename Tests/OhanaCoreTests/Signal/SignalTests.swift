@@ -167,6 +167,83 @@ private final class Listener: Sendable {
     box.withLock { $0 = nil }
   }
 
+  /// What is let go of by a signal ends an observation of the same signal.
+  private final class Bag: Sendable {
+    let token = Locked<SignalObservation?>(nil)
+    deinit { token.value?.cancel() }
+  }
+  /// What is let go of by a signal asks the same signal.
+  private final class Curious: Sendable {
+    let signal: Signal<Curious?>
+    init(_ signal: Signal<Curious?>) { self.signal = signal }
+    deinit { _ = signal.observerCount }
+  }
+
+  @Test("S-15 S-16 S-17: what ends with an observer, its owner or a payload may use the signal: nothing of a caller's ends under the lock")
+  func endsMayUseTheSignal() {
+    final class Owner: Sendable {}
+    /// Someone observes, whose callback holds something that ends another observation with its own life.
+    @Sendable func observe(_ signal: Signal<Int>, _ other: Owner, _ owner: Owner) -> SignalObservation {
+      let bag = Bag()
+      bag.token.value = signal.observe(other) { _, _ in }
+      return signal.observe(owner) { _, _ in withExtendedLifetime(bag) {} }!
+    }
+    let ways: [@Sendable () -> Int] = [
+      {
+        let (signal, other, owner) = (Signal<Int>(), Owner(), Owner())
+        _ = observe(signal, other, owner)
+        signal.removeObserver(owner)
+        return signal.observerCount
+      },
+      {
+        let (signal, other, owner) = (Signal<Int>(), Owner(), Owner())
+        observe(signal, other, owner).cancel()
+        return withExtendedLifetime((other, owner)) { signal.observerCount }
+      },
+      {
+        let (signal, other, owner) = (Signal<Int>(), Owner(), Owner())
+        _ = observe(signal, other, owner)
+        signal.removeAllObservers()
+        return withExtendedLifetime((other, owner)) { signal.observerCount }
+      },
+      {
+        let (signal, other) = (Signal<Int>(), Owner())
+        _ = observe(signal, other, Owner())
+        signal.fire(1)
+        return withExtendedLifetime(other) { signal.observerCount }
+      },
+      {
+        let signal = Signal<Curious?>(replays: true)
+        signal.fire(Curious(signal))
+        signal.fire(nil)
+        return signal.observerCount
+      },
+      {
+        // Owners whose last reference is another thread's, at the moment when a fire looks at them.
+        let signal = Signal<Int>()
+        DispatchQueue.concurrentPerform(iterations: 2) { thread in
+          for _ in 0..<20_000 {
+            if thread == 0 { signal.fire(1) } else {
+              let bag = Bag()
+              bag.token.value = signal.observe(bag) { _, _ in }
+            }
+          }
+        }
+        return signal.observerCount
+      },
+    ]
+    for (number, way) in ways.enumerated() {
+      let left = Locked<Int?>(nil)
+      let ended = DispatchSemaphore(value: 0)
+      DispatchQueue(label: "ends").async {
+        left.value = way()
+        ended.signal()
+      }
+      #expect(ended.wait(timeout: .now() + 120) == .success, "\(number) hangs")
+      #expect(left.value == 0, "\(number)")
+    }
+  }
+
   @Test("S-13 SIG: limit two, the third add is refused, with one complaint; a limit below the count is refused") func limit() {
     let complaints = Mutex(0)
     let signal = Signal<Int>("s", replays: false, maxObservers: 2) { _ in complaints.withLock { $0 += 1 } }

@@ -7,10 +7,7 @@ struct FaultNews {
   private let clock: @Sendable () -> UInt64
   private var rejects: [(input: Int, count: Int, first: OhanaError)] = []
   private var warnings: [(input: Int, code: String, count: Int, line: Int)] = []
-  private var toldAt: UInt64?
-
-  /// Nanoseconds between two tellings.
-  private static let pause: UInt64 = 100_000_000
+  private var pace = Pace()
 
   init(_ announce: @escaping @Sendable (Int, InputEvent.Kind) -> Void, clock: @escaping @Sendable () -> UInt64 = monotonicNanoseconds) {
     self.announce = announce
@@ -34,13 +31,19 @@ struct FaultNews {
         warnings.append((batch.source, warning.code, 1, batch.firstLine + warning.line + 1))
       }
     }
-    if toldAt.map({ clock() &- $0 > Self.pause }) ?? true { tell() }
+    if hasNews, pace.isDue(at: clock()) { giveOut() }
   }
 
   /// Tells all there is.
   mutating func tell() {
-    guard !rejects.isEmpty || !warnings.isEmpty else { return }
-    toldAt = clock()
+    guard hasNews else { return }
+    pace.tell(at: clock())
+    giveOut()
+  }
+
+  private var hasNews: Bool { !rejects.isEmpty || !warnings.isEmpty }
+
+  private mutating func giveOut() {
     for reject in rejects { announce(reject.input, .rejected(reject.count, first: reject.first)) }
     for warning in warnings { announce(warning.input, .warned(warning.count, code: warning.code, line: warning.line)) }
     (rejects, warnings) = ([], [])

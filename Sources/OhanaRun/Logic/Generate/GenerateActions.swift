@@ -46,7 +46,7 @@ extension RunBooks {
 private final class GenerateMeter: Sendable {
   private let rows: Int
   private let began: UInt64
-  private let toldAt = Locked<UInt64>(0)
+  private let pace = Locked(Pace())
 
   init(rows: Int, began: UInt64) {
     self.rows = rows
@@ -54,12 +54,7 @@ private final class GenerateMeter: Sendable {
   }
 
   func progress(_ made: Int, at now: UInt64) -> ProgressActions.Advance? {
-    let isDue = toldAt.withLock { toldAt in
-      guard now &- toldAt > 100_000_000 else { return false }
-      toldAt = now
-      return true
-    }
-    guard isDue else { return nil }
+    guard pace.withLock({ $0.isDue(at: now) }) else { return nil }
     return .init(
       bytesRead: 0, records: 0, held: .init(stage: "generate", passed: made, total: rows, since: 0), seconds: Double(now - began) / 1e9,
       limiting: nil)

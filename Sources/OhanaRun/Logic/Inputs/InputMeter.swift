@@ -4,13 +4,10 @@ internal import OhanaCore
 final class InputMeter: Sendable {
   private struct News {
     var steps: [InputActions.Advance.Step] = []
-    var toldAt: UInt64?
+    var pace = Pace()
   }
   private let news = Locked(News())
   private let tell: @Sendable (InputActions.Advance) -> Void
-
-  /// Nanoseconds between two tellings.
-  private static let pause: UInt64 = 100_000_000
 
   init(tell: @escaping @Sendable (InputActions.Advance) -> Void) { self.tell = tell }
 
@@ -25,10 +22,10 @@ final class InputMeter: Sendable {
     news.withLock { news in
       guard !news.steps.isEmpty else { return }
       let now = monotonicNanoseconds()
-      if ifDue, let toldAt = news.toldAt, now &- toldAt < Self.pause { return }
+      if ifDue { guard news.pace.isDue(at: now) else { return } } else { news.pace.tell(at: now) }
       // Within the lock, so that news stay in order.
       tell(.init(steps: news.steps))
-      (news.steps, news.toldAt) = ([], now)
+      news.steps = []
     }
   }
 }

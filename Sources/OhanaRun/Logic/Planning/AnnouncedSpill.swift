@@ -4,7 +4,7 @@ internal import OhanaCore
 final class AnnouncedSpill: SpillStore {
   private let store: any SpillStore
   private let announce: @Sendable (Int) -> Void
-  private let told = Locked((bytes: 0, at: UInt64(0)))
+  private let told = Locked((bytes: 0, pace: Pace()))
 
   init(_ store: any SpillStore, _ announce: @escaping @Sendable (Int) -> Void) {
     self.store = store
@@ -19,9 +19,7 @@ final class AnnouncedSpill: SpillStore {
     let now = monotonicNanoseconds()
     let total = told.withLock { told -> Int? in
       told.bytes += bytes
-      guard told.at == 0 || now &- told.at > 100_000_000 else { return nil }
-      told.at = now
-      return told.bytes
+      return told.pace.isDue(at: now) ? told.bytes : nil
     }
     if let total { announce(total) }
   }

@@ -13,7 +13,7 @@ final class ProgressMeter: Sendable {
   }
   private struct Sum {
     var bytesRead = 0
-    var toldAt: UInt64 = 0
+    var pace = Pace()
     var isBehindEnd = false
   }
   private let sum = Locked(Sum())
@@ -35,8 +35,12 @@ final class ProgressMeter: Sendable {
     let now = monotonicNanoseconds()
     let bytesRead = sum.withLock { sum -> Int? in
       sum.bytesRead = max(sum.bytesRead, batch.inputBytesRead)
-      guard now &- sum.toldAt > 100_000_000 || batch.hasOrigins != sum.isBehindEnd else { return nil }
-      (sum.toldAt, sum.isBehindEnd) = (now, batch.hasOrigins)
+      if batch.hasOrigins != sum.isBehindEnd {
+        sum.isBehindEnd = batch.hasOrigins
+        sum.pace.tell(at: now)
+      } else if !sum.pace.isDue(at: now) {
+        return nil
+      }
       return sum.bytesRead
     }
     guard let bytesRead, let flow = flow.withLock({ $0 })() else { return }
