@@ -29,6 +29,10 @@ extension Locked where Value: Sendable {
   /// A copy of it; to change what is there by what is there, use ``withLock(_:)``.
   package var value: Value {
     get { withLock { $0 } }
-    set { withLock { $0 = newValue } }
+    set {
+      // What was there ends outside the lock.
+      var value = newValue
+      withLock { swap(&$0, &value) }
+    }
   }
 }

@@ -166,7 +166,11 @@ public final class ContactsDataSource: Sendable {
   /// In force from the next run on.
   public var authorise: Authorise? {
     get { state.withLock { $0.authorise } }
-    set { state.withLock { $0.authorise = newValue } }
+    set {
+      // What the one before holds ends outside the lock: it may use the data source.
+      var authorise = newValue
+      state.withLock { swap(&$0.authorise, &authorise) }
+    }
   }
   /// Filters of ``selection``; replaced ones take effect at the next attempt.
   public var selectionFilters: [any SelectionFilter] {

@@ -13,6 +13,11 @@ enum CalculatedNumber {
   /// Text is converted; other kinds have no number. nil also for text that is none.
   init?(_ value: ExpressionValue) {
     guard value.kind == .number || value.kind == .string else { return nil }
+    if value.isDouble {
+      guard let double = Self.double(value.bytes) else { return nil }
+      self = .double(double)
+      return
+    }
     if let small = smallInteger(value.bytes) {
       self = .integer(Int128(small))
       return

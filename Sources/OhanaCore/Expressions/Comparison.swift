@@ -28,7 +28,8 @@ enum ComparisonOperator: Sendable {
 
 /// Order of two values, whatever their kinds.
 ///
-/// Text compares by bytes, numbers by exact value, false before true. Text against a number or boolean is converted to it first; where that
+/// Text compares by bytes, numbers by exact value, as doubles where one was calculated
+/// as one, false before true. Text against a number or boolean is converted to it first; where that
 /// fails, and for null, there is no order. Arrays and objects count as their compact JSON text. A boolean against a number is 0 or 1.
 enum Comparison {
   static let none = Int.min
@@ -43,8 +44,8 @@ enum Comparison {
   private static func orderAcross(_ a: ExpressionValue, _ b: ExpressionValue, _ scratch: ExpressionScratch) throws(OhanaError) -> Int {
     if a.isNull || b.isNull { return none }
     switch (a.kind, b.kind) {
-    case (.number, .number): return numbers(a.bytes, b.bytes)
-    case (.number, .string), (.string, .number): return numbers(a.bytes, b.bytes)
+    case (.number, .number), (.number, .string), (.string, .number):
+      return a.isDouble || b.isDouble ? doubles(a.bytes, b.bytes) : numbers(a.bytes, b.bytes)
     case (.number, .true), (.number, .false), (.true, .number), (.false, .number):
       return numbers(asNumber(a).bytes, asNumber(b).bytes)
     case (.true, _), (.false, _), (_, .true), (_, .false):
@@ -65,6 +66,13 @@ enum Comparison {
       if order != 0 { return order }
     }
     return a.count - b.count
+  }
+
+  /// Of which one was calculated as a DOUBLE: then the other is compared as one, too.
+  @inline(never)
+  private static func doubles(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Int {
+    guard let x = CalculatedNumber.double(a), let y = CalculatedNumber.double(b) else { return none }
+    return x < y ? -1 : x > y ? 1 : 0
   }
 
   @inline(__always)

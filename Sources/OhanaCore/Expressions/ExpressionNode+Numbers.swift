@@ -44,11 +44,18 @@ final class NegateNode: ExpressionNode, @unchecked Sendable {
   }
 
   private func flipped(_ number: ExpressionValue, _ scratch: ExpressionScratch) throws(OhanaError) -> ExpressionValue {
-    if number.base[0] == UInt8(ascii: "-") { return ExpressionValue(.number, number.base + 1, count: number.count - 1) }
+    var flipped = number
+    if number.base[0] == UInt8(ascii: "-") {
+      flipped.base += 1
+      flipped.length -= 1
+      return flipped
+    }
     let text = try scratch.allocate(number.count + 1)
     text[0] = UInt8(ascii: "-")
     (text + 1).update(from: number.base, count: number.count)
-    return ExpressionValue(.number, text, count: number.count + 1)
+    flipped.base = UnsafePointer(text)
+    flipped.length += 1
+    return flipped
   }
 }
 
@@ -76,8 +83,7 @@ final class CastNode: ExpressionNode, @unchecked Sendable {
       case .true, .false: return try scratch.makeNumber(.integer(value.kind == .true ? 1 : 0))
       case .number, .string:
         // Doubles round to the even neighbour, decimals and text away from zero.
-        guard let number = DecimalText(value.bytes),
-          let rounded = number.rounded(halfToEven: value.kind == .number && number.hasExponent),
+        guard let rounded = rounded(value),
           bits == 128 || rounded >= -(Int128(1) << (bits - 1)) && rounded < Int128(1) << (bits - 1)
         else { return .null }
         return try scratch.makeNumber(.integer(rounded))
@@ -90,6 +96,15 @@ final class CastNode: ExpressionNode, @unchecked Sendable {
       default: return .null
       }
     }
+  }
+}
+
+extension CastNode {
+  private func rounded(_ value: ExpressionValue) -> Int128? {
+    // The nearest to a double is not always the nearest to its shortest spelling.
+    if value.isDouble { return CalculatedNumber.double(value.bytes).flatMap { Int128(exactly: $0.rounded(.toNearestOrEven)) } }
+    guard let number = DecimalText(value.bytes) else { return nil }
+    return number.rounded(halfToEven: value.kind == .number && number.hasExponent)
   }
 }
 
@@ -117,6 +132,8 @@ extension ExpressionScratch {
     guard let number else { return .null }
     builder.removeAll()
     number.append(to: builder)
-    return try makeText(builder, kind: .number)
+    var value = try makeText(builder, kind: .number)
+    if case .double = number { value.isDouble = true }
+    return value
   }
 }

@@ -29,14 +29,18 @@ final class ConstantNode: ExpressionNode, @unchecked Sendable {
   private let value: ExpressionValue
   private let memory: UnsafeMutablePointer<UInt8>
 
-  init(_ kind: ValueKind, _ bytes: UnsafeBufferPointer<UInt8>) {
+  init(_ value: ExpressionValue) {
     // Padded like every buffer, and never empty.
-    memory = .allocate(capacity: bytes.count + ByteBuffer.padding)
-    if let base = bytes.baseAddress { memory.update(from: base, count: bytes.count) }
-    value = ExpressionValue(kind, memory, count: bytes.count)
+    memory = .allocate(capacity: value.count + ByteBuffer.padding)
+    memory.update(from: value.base, count: value.count)
+    var own = value
+    own.base = UnsafePointer(memory)
+    if value.kind == .missing { own.kind = .null }
+    self.value = own
   }
-  convenience init(_ value: ExpressionValue) { self.init(value.kind == .missing ? .null : value.kind, value.bytes) }
-  static func make(_ kind: ValueKind, _ bytes: [UInt8]) -> ConstantNode { bytes.withUnsafeBufferPointer { ConstantNode(kind, $0) } }
+  static func make(_ kind: ValueKind, _ bytes: [UInt8]) -> ConstantNode {
+    bytes.withUnsafeBufferPointer { ConstantNode(ExpressionValue(kind, $0)) }
+  }
   deinit { memory.deallocate() }
 
   override var constant: ExpressionValue? { value }

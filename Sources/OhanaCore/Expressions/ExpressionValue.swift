@@ -9,6 +9,8 @@
   public var length: UInt32
   /// A string's bytes are decoded; `missing` never gets here, it is null.
   public var kind: ValueKind
+  /// A number that was calculated as a DOUBLE: so it is calculated with, compared and rounded, though its spelling may be that of a decimal.
+  public var isDouble = false
 
   /// - Precondition: the bytes outlive the value; at most 4 GiB.
   @inlinable public init(_ kind: ValueKind, _ base: UnsafePointer<UInt8>, count: Int) {

@@ -24,7 +24,11 @@ public final class Selection: Sendable {
   /// Asked in this order, from the next attempt on: what is selected stays selected whatever they say of it.
   public var filters: [any SelectionFilter] {
     get { state.withLock { $0.filters } }
-    set { state.withLock { $0.filters = newValue } }
+    set {
+      // What was there ends outside the lock: it may use the selection.
+      var filters = newValue
+      state.withLock { swap(&$0.filters, &filters) }
+    }
   }
 
   /// What is selected, in the order of selection.

@@ -166,6 +166,12 @@ public final class ChunkedOutput: @unchecked Sendable {  // because one piece of
     for target in finished { target.discard() }
   }
 
+  /// Leaves those under their private names that a checkpoint names, and nothing of the others.
+  public func leave() {
+    file?.leave()
+    for target in finished { target.leave() }
+  }
+
   private func writeHead() throws {
     guard isHeadDue, let file else { return }
     isHeadDue = false

@@ -81,4 +81,10 @@ public final class OutputFile: Sendable {
     target.unlinkTemporary()
     if let gzip { gzip.abort { [target] in target.discard() } } else { target.discard() }
   }
+
+  /// Lets go of the file, and leaves it under its private name if a checkpoint names it. As ``discard()`` otherwise.
+  public func leave() {
+    guard target.isNamed else { return discard() }
+    if let gzip { gzip.abort { [target] in target.leave() } } else { target.leave() }
+  }
 }

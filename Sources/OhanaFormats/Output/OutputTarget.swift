@@ -266,9 +266,12 @@ public final class OutputTarget: Sendable {
   /// Another process can go on with it: it has a name.
   var canCheckpoint: Bool { if case .replacing = kind { true } else { false } }
 
-  /// Lets go of the file and leaves it under its private name, if a checkpoint names it.
+  /// A checkpoint names it: it is to outlive the process.
+  var isNamed: Bool { state.withLock { $0.isNamed } }
+
+  /// Lets go of the file and leaves it under its private name, if a checkpoint names it. Nobody writes to it any more.
   public func leave() {
-    guard state.withLock({ $0.isNamed }) else { return discard() }
+    guard isNamed else { return discard() }
     let descriptor = state.withLock { state -> Int32 in
       guard state.stage == .open || state.stage == .complete, state.temporary != nil else { return -1 }
       state.stage = .discarded

@@ -190,7 +190,8 @@ extension FieldSpan {
     switch kind {
     case .string:
       if encoding == .plain { return batch.bytes(of: self).allSatisfy { $0 <= 0x20 } }
-      return batch.text(of: self, scratch: ByteBuffer()).allSatisfy { $0 <= 0x20 }
+      let scratch = ByteBuffer()
+      return withExtendedLifetime(scratch) { batch.text(of: self, scratch: scratch).allSatisfy { $0 <= 0x20 } }
     case .array:
       var elements = JSONElements(of: self, in: UnsafePointer(batch.arena.base))
       return elements.next() == nil

@@ -45,13 +45,13 @@ struct ListReader: RowStage {
         guard field.kind == .string else { continue }
         let buffer = scratch ?? ByteBuffer()
         scratch = buffer
-        batch.fields[record &* batch.slotCount &+ column.list.parsed] = try list(in: field, column, batch, buffer)
+        batch.fields[record &* batch.slotCount &+ column.list.parsed] = try list(in: field, of: record, column, batch, buffer)
       }
     }
     return StageTally()
   }
 
-  private func list(in field: FieldSpan, _ column: Column, _ batch: RecordBatch, _ scratch: ByteBuffer) throws -> FieldSpan {
+  private func list(in field: FieldSpan, of record: Int, _ column: Column, _ batch: RecordBatch, _ scratch: ByteBuffer) throws -> FieldSpan {
     let text = batch.text(of: field, scratch: scratch)
     if let range = ListText.array(in: text) {
       if field.encoding == .plain {
@@ -60,9 +60,11 @@ struct ListReader: RowStage {
       return try append(UnsafeBufferPointer(rebasing: text[range]), to: batch)
     }
     if ListText.looksLikeJSON(text) {
-      throw OhanaError(
-        .badInput, "invalid-list", field: column.name, "\(stage): a text in '\(column.name)' begins like a list in JSON and is none",
-        fix: "mend it, or put 'drop \(column.name)' or 'rename \(column.name)=NAME' in front if it is no list of contacts' fields")
+      throw RecordFault(
+        OhanaError(
+          .badInput, "invalid-list", field: column.name, "\(stage): a text in '\(column.name)' begins like a list in JSON and is none",
+          fix: "mend it, or put 'drop \(column.name)' or 'rename \(column.name)=NAME' in front if it is no list of contacts' fields"),
+        in: record, of: batch)
     }
     guard column.holdsTexts, !text.isEmpty else { return .missing }
     let list = ByteBuffer()

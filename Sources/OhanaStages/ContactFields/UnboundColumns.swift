@@ -47,9 +47,11 @@ struct UnboundColumns: Sendable {
   func requireNone(_ record: Int, of batch: RecordBatch, _ scratch: ByteBuffer) throws {
     guard let first = columns(record, of: batch, scratch).first else { return }
     let name = String(decoding: first.name, as: UTF8.self)
-    throw OhanaError(
-      .badInput, "unexpected-column", field: name, "a record has a column of so high a number",
-      fix: "--optional \(name) tells of it before reading")
+    throw RecordFault(
+      OhanaError(
+        .badInput, "unexpected-column", field: name, "a record has a column of so high a number",
+        fix: "--optional \(name) tells of it before reading"),
+      in: record, of: batch)
   }
 
   /// The number of a column of `type`, or of an address's part: 12 of `phone_12` and `address_12.city`; nil for other names.

@@ -11,6 +11,50 @@ struct FuzzyQuery: Sendable {
     fileprivate let text = TextScratch()
     fileprivate let composed = ByteBuffer()
     fileprivate let upper = ByteBuffer()
+    /// Of the characters of a line, which are Unicode scalars here: where they begin, and whether a word begins with them.
+    fileprivate var offsets: [Int] = []
+    fileprivate var beginsWord: [Bool] = []
+    /// The best scores of matches that end with a character, and those of the one before it in the query.
+    fileprivate var scores: [Int] = []
+    fileprivate var scoresBefore: [Int] = []
+    /// Of no match: far below all others, whatever is added to it.
+    fileprivate static let none = Int.min / 2
+
+    fileprivate func read(_ line: UnsafeBufferPointer<UInt8>) {
+      offsets.removeAll(keepingCapacity: true)
+      beginsWord.removeAll(keepingCapacity: true)
+      var isInWord = false
+      var offset = 0
+      while offset < line.count {
+        offsets.append(offset)
+        beginsWord.append(!isInWord)
+        let byte = line[offset]
+        if byte < 0x80 {
+          isInWord = byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7a || byte >= 0x30 && byte <= 0x39
+          offset += 1
+        } else {
+          var next = offset + 1
+          while next < line.count, line[next] & 0xc0 == 0x80 { next += 1 }
+          let scalar = String(decoding: UnsafeBufferPointer(rebasing: line[offset..<next]), as: UTF8.self).unicodeScalars.first!
+          isInWord = Self.isWord(scalar.properties)
+          offset = next
+        }
+      }
+    }
+
+    private static func isWord(_ properties: Unicode.Scalar.Properties) -> Bool {
+      switch properties.generalCategory {
+      case .nonspacingMark, .spacingMark, .enclosingMark, .decimalNumber, .letterNumber, .otherNumber: true
+      default: properties.isAlphabetic
+      }
+    }
+
+    fileprivate func length(of character: [UInt8]) -> Int { character.count { $0 & 0xc0 != 0x80 } }
+
+    fileprivate func holds(_ character: [UInt8], at index: Int, in line: UnsafeBufferPointer<UInt8>) -> Bool {
+      let offset = offsets[index]
+      return line.count - offset >= character.count && memcmp(line.baseAddress! + offset, character, character.count) == 0
+    }
   }
 
   init(_ query: String) {
@@ -20,10 +64,11 @@ struct FuzzyQuery: Sendable {
     characters = String(decoding: upper, as: UTF8.self).map { Array(String($0).utf8) }
   }
 
-  /// How well `candidate` matches; nil if it does not.
+  /// How well `candidate` matches, in the way that is best for it; nil if it does not.
   ///
-  /// A character counts 16, 8 more at the beginning of a word and 4 more right behind the one before it; bytes passed over between the first
-  /// and the last count 1 against it, 8 at most at a time.
+  /// A character counts 16, 8 more at the beginning of a word and 4 more right behind the one before it; characters passed over between two
+  /// count 1 against it, 8 at most at a time. Costs characters of the query times those of the line; where that is more than a million,
+  /// each character counts where it occurs first.
   func score(_ candidate: UnsafeBufferPointer<UInt8>, _ scratch: Scratch) -> Int? {
     let text = Self.folded(candidate, scratch)
     var best: Int?
@@ -31,21 +76,68 @@ struct FuzzyQuery: Sendable {
     while start <= text.count {
       var end = start
       while end < text.count, Self.lineBreak(text, end) == 0 { end += 1 }
-      if let score = score(line: UnsafeBufferPointer(rebasing: text[start..<end])) { best = max(best ?? score, score) }
+      if let score = score(line: UnsafeBufferPointer(rebasing: text[start..<end]), scratch) { best = max(best ?? score, score) }
       start = end + max(1, end < text.count ? Self.lineBreak(text, end) : 1)
     }
     return best
   }
 
-  private func score(line: UnsafeBufferPointer<UInt8>) -> Int? {
-    var score = 0
-    var position = 0
+  /// Where all ways to match are too many to look at, one is.
+  private static let mostSteps = 1 << 20
+
+  private func score(line: UnsafeBufferPointer<UInt8>, _ scratch: Scratch) -> Int? {
+    guard matches(line) else { return nil }
+    scratch.read(line)
+    let count = scratch.offsets.count
+    if count * characters.count > Self.mostSteps { return firstScore(line, scratch) }
+    scratch.scores.removeAll(keepingCapacity: true)
     for (number, character) in characters.enumerated() {
-      guard let found = find(character, in: line, from: position) else { return nil }
-      score += 16
-      if found == 0 || !Self.isWordByte(line[found - 1]) { score += 8 }
-      if number > 0 { score += found == position ? 4 : -min(8, found - position) }
+      swap(&scratch.scores, &scratch.scoresBefore)
+      scratch.scores.removeAll(keepingCapacity: true)
+      let length = number > 0 ? scratch.length(of: characters[number - 1]) : 0
+      // The best that ends eight characters or more in front.
+      var far = Scratch.none
+      for index in 0..<count {
+        let end = index - length
+        if number > 0, end >= 8 { far = max(far, scratch.scoresBefore[end - 8]) }
+        guard scratch.holds(character, at: index, in: line) else {
+          scratch.scores.append(Scratch.none)
+          continue
+        }
+        var before = 0
+        if number > 0 {
+          before = far - 8
+          for gap in 0..<8 where end - gap >= 0 { before = max(before, scratch.scoresBefore[end - gap] + (gap == 0 ? 4 : -gap)) }
+        }
+        scratch.scores.append(before + 16 + (scratch.beginsWord[index] ? 8 : 0))
+      }
+    }
+    return scratch.scores.max()
+  }
+
+  /// Whether the characters are there in order.
+  private func matches(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+    var position = 0
+    return characters.allSatisfy { character in
+      guard let found = find(character, in: line, from: position) else { return false }
       position = found + character.count
+      return true
+    }
+  }
+
+  /// Of the first occurrences.
+  private func firstScore(_ line: UnsafeBufferPointer<UInt8>, _ scratch: Scratch) -> Int {
+    var (score, index, number) = (0, 0, 0)
+    var gap = 0
+    while number < characters.count {
+      if scratch.holds(characters[number], at: index, in: line) {
+        score += 16 + (scratch.beginsWord[index] ? 8 : 0)
+        if number > 0 { score += gap == 0 ? 4 : -min(8, gap) }
+        index += scratch.length(of: characters[number])
+        (number, gap) = (number + 1, 0)
+      } else {
+        (index, gap) = (index + 1, gap + 1)
+      }
     }
     return score
   }
@@ -60,10 +152,6 @@ struct FuzzyQuery: Sendable {
       next = offset + 1
     }
     return nil
-  }
-
-  private static func isWordByte(_ byte: UInt8) -> Bool {
-    byte >= 0x80 || byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7a || byte >= 0x30 && byte <= 0x39
   }
 
   /// Bytes of the line break at `index` (Unicode's UAX 14: LF, VT, FF, CR, NEL, LS, PS); 0 if there is none.

@@ -7,7 +7,7 @@ public struct MatchStage: PlannedStage {
     text: """
       Keeps the records in which some value has the characters of QUERY in this order, in any case and with anything but a line break between them: \
       'jsm' finds John Smith. Each character stands for itself: there are no patterns. Looked at are full_name and all fields by type (phone, email, url, and the list 'fields'), or what --in names, where the \
-      word 'fields' stands for the latter. Without more, records stay in order. --score NAME writes how well the best value matches into that \
+      word 'fields' stands for the latter. Without more, records stay in order. --score NAME writes how well the best value matches, in the best way it does, into that \
       field (letters in a row and at beginnings of words count for it, letters passed over against) and puts the best first; equal ones stay in order. \
       --top N keeps the N best.
       """,

@@ -157,9 +157,11 @@ private struct SplitStep: RowStage {
       for format in formats { give(nil, to: format.target, of: row, batch) }
       bytes += try writeList(keeping: scratch.own[index], row, batch, scratch) + batch.slotCount * MemoryLayout<FieldSpan>.size
       if bytes > Self.recordLimit || Int(number) * Int(batch.records[parent].length) > Self.workLimit {
-        throw OhanaError(
-          .memory, "record-too-large", "split: a record has so many fields that its rows take too much memory or time",
-          fix: keepsOthers ? "leave --keep-others out" : "leave such records out with a filter first")
+        throw RecordFault(
+          OhanaError(
+            .memory, "record-too-large", "split: a record has so many fields that its rows take too much memory or time",
+            fix: keepsOthers ? "leave --keep-others out" : "leave such records out with a filter first"),
+          in: parent, of: batch)
       }
     }
   }

@@ -97,7 +97,7 @@ def string(depth):
 def integer(depth):
     if depth <= 0 or RANDOM.random() < 0.25:
         return same(RANDOM.choice(["i", "j", "j", str(RANDOM.randrange(0, 12)), "CAST(%d AS BIGINT)" % RANDOM.randrange(0, 9)]))
-    kind = RANDOM.randrange(7)
+    kind = RANDOM.randrange(8)
     n = lambda: integer(depth - 1)
     big = lambda p: (p[0], "CAST(" + p[1] + " AS BIGINT)")
     if kind == 0:
@@ -112,6 +112,9 @@ def integer(depth):
     if kind == 5:
         a = string(depth - 1)
         return "CAST(%s AS INTEGER)" % a[0], "TRY_CAST(%s AS INTEGER)" % a[1]
+    if kind == 6:
+        a = double(min(depth - 1, 2))
+        return "CAST(%s AS BIGINT)" % a[0], "TRY_CAST(%s AS BIGINT)" % a[1]
     return both("CASE WHEN {} THEN {} ELSE {} END", boolean(depth - 1), big(n()), big(n()))
 
 
@@ -126,15 +129,26 @@ def decimal(depth):
 
 
 def double(depth):
-    a, b = integer(depth - 1), same(RANDOM.choice(["j", "2", "3", "7"]))
-    ours, duck = both("({} / {})", a, b)
-    return ours, "CASE WHEN %s = 0 THEN NULL ELSE %s END" % (b[1], duck)
+    kind = RANDOM.randrange(8) if depth > 1 else 0
+    if kind < 3:
+        a, b = RANDOM.choice([integer, decimal])(depth - 1), same(RANDOM.choice(["j", "2", "3", "7"]))
+        ours, duck = both("({} / {})", a, b)
+        return ours, "CASE WHEN %s = 0 THEN NULL ELSE %s END" % (b[1], duck)
+    # What was a DOUBLE stays one, whatever its digits look like.
+    inner = lambda: double(depth - 1)
+    other = lambda: RANDOM.choice([inner, lambda: decimal(0), lambda: same(RANDOM.choice(["j", "3", "10"]))])()
+    if kind == 3:
+        return both("CAST({} AS DOUBLE)", RANDOM.choice([lambda: decimal(1), lambda: same(RANDOM.choice(["j", "10", "0.1"]))])())
+    if kind == 4:
+        return both("(-{})", inner())
+    form = ["({} + {})", "({} - {})", "({} * {})"][kind - 5]
+    return both(form, inner(), other()) if RANDOM.random() < 0.7 else both(form, other(), inner())
 
 
 def boolean(depth):
     if depth <= 0 or RANDOM.random() < 0.1:
         return same(RANDOM.choice(["b", "b", "TRUE", "FALSE", "NULL", "t IS NULL", "i > 1", "u = 'a'"]))
-    kind = RANDOM.randrange(15)
+    kind = RANDOM.randrange(16)
     s = lambda: string(depth - 1)
     p = lambda: boolean(depth - 1)
     if kind == 0:
@@ -171,6 +185,9 @@ def boolean(depth):
         number = RANDOM.choice(["7", "12", "-3", "0", "4.5", "100"])
         op = RANDOM.choice(["=", "<>", "<", "<=", ">", ">="])
         return "(v %s %s)" % (op, number), "(TRY_CAST(v AS DECIMAL(38,6)) %s %s)" % (op, number)
+    if kind == 14:
+        other = RANDOM.choice([lambda: double(depth - 1), lambda: decimal(0), lambda: same(RANDOM.choice(["j", "1", "0.3"]))])()
+        return both("({} " + RANDOM.choice(["=", "<>", "<", "<=", ">", ">="]) + " {})", double(depth - 1), other)
     return both("(CASE {} WHEN {} THEN {} WHEN {} THEN {} END)", s(), s(), p(), s(), p())
 
 

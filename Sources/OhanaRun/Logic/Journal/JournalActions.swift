@@ -173,6 +173,7 @@ public enum JournalActions {
       let journals = context.dependencies.journals
       let read = journals.read(folder, kinds: kinds)
       let kept = fold(read?.changes ?? []).kept
+      desk.earlierFolder = folder
       if let commit = kept?.commit {
         if request.options.resume {
           // An interruption before this leaves all as it is; one behind it waits.
@@ -185,6 +186,7 @@ public enum JournalActions {
           remove(kept, folder, context)
           guard request.options.resume else {
             // This run makes the set anew.
+            desk.earlierFolder = nil
             try await context.dispatch(RunActions.Note(text: Self.lost(lost, of: commit).problem))
             return nil
           }
@@ -204,6 +206,7 @@ public enum JournalActions {
         throw CheckpointReader.damaged
       }
       remove(kept, folder, context)
+      desk.earlierFolder = nil
       return request.options.resume ? kept?.commit : nil
     }
   }

@@ -12,7 +12,9 @@ public enum LockActions {
       let locks = try context.dependencies.locks.acquire(request.writtenPaths(purpose))
       desk.locks = locks
       let release: @Sendable () -> Void = { [desk] in
-        for lock in locks { lock.release(keepsFile: desk.keepsState) }
+        // Of an earlier run's state, the locks that tell of it stay, and none that this run has made beside.
+        let kept = desk.earlierFolder
+        for lock in locks { lock.release(keepsFile: desk.keepsState && (kept == nil || lock.earlier?.folder == kept)) }
       }
       desk.onClose(release, abandoning: release)
     }

@@ -87,7 +87,7 @@ final class OutputSet: Checkpointable, Sendable {
   var temporaryPaths: Set<FilePath> { Set(all.flatMap(\.openTargets).compactMap { $0.temporaryPath?.absolute }) }
 
   /// Lets go of everything, and leaves the private files for a run that goes on with this one.
-  func leave() { for target in all.flatMap(\.openTargets) { target.leave() } }
+  func leave() { for output in all { output.leave() } }
 
   /// Folders that private files are in, from the root.
   var folders: Set<FilePath> {

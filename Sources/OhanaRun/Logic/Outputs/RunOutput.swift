@@ -214,6 +214,15 @@ final class RunOutput: @unchecked Sendable {  // because one ordered step writes
     }
   }
 
+  /// Leaves what a checkpoint names, and nothing else.
+  func leave() {
+    replaced?.leave()
+    switch place {
+    case .file(let file): file.leave()
+    case .chunks(let chunks): chunks.leave()
+    }
+  }
+
   var name: FilePath {
     switch place {
     case .file(let file): file.path

@@ -177,6 +177,7 @@ final class RunDesk: Sendable {
     var keepsState = false
     var isPlanned = false
     var earlier: RunState.Kept?
+    var earlierFolder: FilePath?
     var began: UInt64 = 0
     var locks: [OutputLock] = []
     var found = FoundInputs()
@@ -213,6 +214,12 @@ final class RunDesk: Sendable {
   var earlier: RunState.Kept? {
     get { things.withLock { $0.earlier } }
     set { things.withLock { $0.earlier = newValue } }
+  }
+
+  /// The state folder of an earlier run, if that is what is kept.
+  var earlierFolder: FilePath? {
+    get { things.withLock { $0.earlierFolder } }
+    set { things.withLock { $0.earlierFolder = newValue } }
   }
 
   /// What was kept for a next run to go on from stays.

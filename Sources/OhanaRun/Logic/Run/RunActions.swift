@@ -187,9 +187,14 @@ extension RunContext {
 }
 
 extension RunPlan {
-  /// Errors that only a stage from outside knows become ours.
+  /// Errors that only a stage knows become ours, with what it cannot know.
   fileprivate func named(_ error: any Error) -> any Error {
     guard let error = error as? StepError else { return error }
+    if var fault = error.error as? RecordFault {
+      let name = Int(fault.origin.source) < inputs.count ? " of \(inputs[Int(fault.origin.source)].path)" : ""
+      fault.error.problem += " (record \(Quantity.grouped(Int(fault.origin.ordinal) + 1))\(name))"
+      return fault.error
+    }
     let stage = pipeline.steps[error.step].stage.map { "the stage '\(stages[$0].stage.text)'" } ?? "the output"
     return OhanaError(.io, "processor-failed", "\(stage) failed: \(error.error)")
   }
