@@ -25,7 +25,7 @@ for number in [SIGQUIT, SIGABRT] {
   sigaddset(&quitting, number)
 }
 pthread_sigmask(SIG_UNBLOCK, &quitting, nil)
-if let obstacle = AddressSpace.obstacle(words) { exit(Terminal.report(obstacle)) }
+if let obstacle = Descriptors.obstacle ?? AddressSpace.obstacle(words) { exit(Terminal.report(obstacle)) }
 Task.detached { exit(await OhanaTool.run(words)) }
 // The main thread only waits. An `await` up here would end it instead, which debuggers and profilers do not follow.
 DispatchSemaphore(value: 0).wait()

@@ -105,6 +105,23 @@ private final class Log: @unchecked Sendable {  // because the store's queue and
     #expect(log.lines == ["0→1", "1→2"])
   }
 
+  @Test("SIGTERM leaves a checkpoint that is at hand, from the planning of a run that goes on with another to its finishing; SIGINT never")
+  func leaving() {
+    for phase in [RunState.Phase.planning, .running, .finishing, .committing] {
+      for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for (isToResume, hasCheckpoint) in [(false, false), (true, false), (false, true), (true, true)] {
+          var state = RunState()
+          (state.phase, state.isToResume, state.checkpoints.interval) = (phase, isToResume, phase == .planning ? nil : 30)
+          state.kept = .init(identity: nil, mark: "m", folders: [], fingerprintSeed: 0, arguments: [], directory: "/")
+          if hasCheckpoint { state.kept?.checkpoint = CheckpointMark(number: 1, size: 1, checksum: 1, records: 1) }
+          InterruptActions.Interrupt(signal: signal).update(&state)
+          let isWorth = phase == .planning ? hasCheckpoint : phase != .committing && (isToResume || hasCheckpoint)
+          #expect(state.isLeaving == (signal != SIGINT && isWorth), "\(phase) \(signal) \(isToResume) \(hasCheckpoint)")
+        }
+      }
+    }
+  }
+
   @Test("a thousand stores leave nothing behind, begun or not") func leaksNothing() async throws {
     weak var last: RunStore?
     for number in 0..<1000 {

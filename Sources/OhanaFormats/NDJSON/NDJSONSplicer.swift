@@ -65,7 +65,7 @@ final class NDJSONSplicer: @unchecked Sendable {  // because the renderer's pool
       end = whole.count
     }
     edits.sort { $0.key < $1.key }
-    if !layout.renamed.isEmpty { try checkCollisions(text, start, end, row) }
+    if !layout.renamed.isEmpty { try checkCollisions(record, of: batch, text, start, end) }
 
     let outStart = out.count
     let values = UnsafePointer(batch.arena.base)
@@ -195,9 +195,11 @@ final class NDJSONSplicer: @unchecked Sendable {  // because the renderer's pool
   }
 
   /// - Throws: if a member that stays has a name that another one gets.
-  private func checkCollisions(_ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ row: UnsafePointer<FieldSpan>) throws {
+  private func checkCollisions(
+    _ record: Int, of batch: RecordBatch, _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int
+  ) throws {
     for (index, entry) in layout.renamed.enumerated() {
-      let field = row[entry.slot]
+      let field = batch.field(entry.slot, of: record)
       guard field.kind != .missing, field.flags.contains(.inSource) || field.flags.contains(.overlay) else { continue }
       // Most records hold neither the name nor an escape that could spell it.
       let quoted = names.bytes.base + renamedNames[index].offset + 1
@@ -211,10 +213,12 @@ final class NDJSONSplicer: @unchecked Sendable {  // because the renderer's pool
         let name = member.key(in: text, scratch: scratch)
         guard name.elementsEqual(entry.name) else { continue }
         let new = String(decoding: entry.name, as: UTF8.self)
-        throw OhanaError(
-          .badInput, "key-collision", field: new,
-          "a record holds a field of this name beside \(oldName(of: entry.slot, text)), which is renamed to it",
-          fix: "drop \(new) before the rename, or choose another name")
+        throw RecordFault(
+          OhanaError(
+            .badInput, "key-collision", field: new,
+            "a record holds a field of this name beside \(oldName(of: entry.slot, text)), which is renamed to it",
+            fix: "drop \(new) before the rename, or choose another name"),
+          in: record, of: batch)
       }
     }
   }

@@ -291,7 +291,7 @@ public final class OutputTarget: Sendable {
   /// Name and size of what is written so far, once that is on disk. The folder's names are the caller's to sync.
   func save(to writer: CheckpointWriter) throws {
     let (temporary, descriptor, isOpen) = state.withLock { ($0.temporary, $0.descriptor, $0.stage == .open) }
-    guard let temporary, let path = temporary.absolute else { throw CheckpointReader.damaged }
+    guard let temporary, let path = temporary.absolute else { throw failure(ENOENT) }
     let size = (isOpen ? fileStatus(descriptor) : fileStatus(temporary))?.st_size
     guard let size else { throw failure(errno) }
     if !isOpen { try syncByName() } else if fdatasync(descriptor) != 0 { throw failure(errno) }

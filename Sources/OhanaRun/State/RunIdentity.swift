@@ -74,10 +74,14 @@ public struct RunIdentity: Sendable, Equatable, Codable {
 
   /// Why a run of this identity cannot go on with one of `earlier`; nil if it can.
   func conflict(with earlier: RunIdentity) -> String? {
-    for (name, version) in versions where earlier.versions[name] != version {
+    func other(_ name: String) -> String? {
+      guard let version = versions[name], version != earlier.versions[name] else { return nil }
       return "it was made by \(name) \(earlier.versions[name] ?? "of no version"), and this is \(version)"
     }
+    // Another version of ours may spell a plan in another way; which libraries matter depends on the plan.
+    if let reason = other("ohana") { return reason }
     if plan != earlier.plan { return "options or stages are others" }
+    for name in versions.keys.sorted() { if let reason = other(name) { return reason } }
     if inputs.map(\.path) != earlier.inputs.map(\.path) { return "its inputs were others" }
     for (input, before) in zip(inputs, earlier.inputs) where input != before {
       return "the input \(input.path) has changed \(input.size == before.size ? "" : "in size ")since"

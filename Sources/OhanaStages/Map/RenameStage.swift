@@ -6,7 +6,7 @@ public struct RenameStage: PlannedStage {
     name: "rename", usage: "OLD=NEW…", summary: "give fields new names",
     text: """
       Gives fields new names and leaves them where they are. All pairs are taken at once, so that two fields can exchange their names. A new name that \
-      is taken already is refused; where only records can tell, a record that holds both is rejected.
+      is taken already is refused; where only records can tell, one that holds both ends the run (exit 3).
       """,
     examples: [
       .init("ohana rename mail=email tel=phone contacts.ndjson", "two fields"),

@@ -63,6 +63,6 @@ public struct DeselectStage: PlannedStage {
       return try emit.bind(DeselectStage(ids: ids, by: key, min: min, text: arguments), &schema, context)
     }
     let suppress = SuppressStage(list: ids, keys: [key], text: text)
-    return try suppress.bind(&schema, context) + (min > 0 ? [.ordered(MinimumGuard(min))] : [])
+    return try suppress.bind(&schema, context) + (min > 0 ? [.ordered(MinimumGuard(min, of: "deselect"))] : [])
   }
 }

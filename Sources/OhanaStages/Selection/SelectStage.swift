@@ -134,7 +134,7 @@ public struct SelectStage: PlannedStage {
         }
       }
     }
-    if min > 0 || steps.isEmpty { steps.append(.ordered(MinimumGuard(min))) }
+    if min > 0 || steps.isEmpty { steps.append(.ordered(MinimumGuard(min, of: "select"))) }
     return steps
   }
 }

@@ -56,9 +56,11 @@ final class RefusingSelector: OrderedStage, Checkpointable, @unchecked Sendable 
 /// Counts what passes, and fails the run in the end if it was too little.
 final class MinimumGuard: OrderedStage, Checkpointable, @unchecked Sendable {  // because one piece of work at a time uses it
   private let min: Int
+  private let stage: String
   private var count = 0
 
-  init(_ min: Int) { self.min = min }
+  /// - Parameter stage: named in the message.
+  init(_ min: Int, of stage: String) { (self.min, self.stage) = (min, stage) }
 
   var tally: StageTally { StageTally() }
 
@@ -73,7 +75,7 @@ final class MinimumGuard: OrderedStage, Checkpointable, @unchecked Sendable {  /
   func finish() throws -> (any BatchSource)? {
     guard count >= min else {
       throw OhanaError(
-        .guardFailed, "select-min", "select: only \(count) records are selected, fewer than --min \(min)", fix: "nothing is published")
+        .guardFailed, "select-min", "\(stage): only \(count) records are selected, fewer than --min \(min)", fix: "nothing is published")
     }
     return nil
   }

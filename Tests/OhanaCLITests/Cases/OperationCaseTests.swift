@@ -184,6 +184,9 @@ import Testing
       name: "ops-005: in a pattern", line: "mkdir d; printf 'name\\nKim\\n' >$'d/caf\\xe9.csv'; \"$OHANA\" count 'd/*.csv'", out: "1\n",
       status: 0),
     Line(
+      name: "hardly a file may be open", line: "ulimit -n 5; \"$OHANA\" count small.csv", out: "", status: 4,
+      says: "5 files may be open at once"),
+    Line(
       name: "ops-008: 300 chunks under ulimit -n 64",
       line:
         "mkdir d; for i in $(seq 1000 1299); do echo \"{\\\"id\\\":$i,\\\"n\\\":\\\"x$((i % 7))\\\"}\" | gzip -1 >d/$i.gz; done; ulimit -n 64; for j in convert 'sort id:number' 'dedupe --by id'; do \"$OHANA\" $j d --to ndjson -q | cksum; done | sort -u | wc -l",

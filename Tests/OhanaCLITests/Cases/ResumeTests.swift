@@ -248,6 +248,8 @@ import Testing
     let other = Job(name: "", options: job.options, stages: ["then", "sort", "first"])
     let stages = try run(workdir, other, ["--resume"])
     #expect(stages.status == 7 && stages.err.contains("options or stages are others"), "\(stages.err)")
+    let phones = try run(workdir, Job(name: "", options: job.options, stages: ["then", "dedupe", "--by", "phone"]), ["--resume"])
+    #expect(phones.status == 7 && phones.err.contains("options or stages are others"), "\(phones.err)")
     let time = try FileManager.default.attributesOfItem(atPath: workdir.path("in-1.ndjson.gz"))[.modificationDate] as! Date
     try FileManager.default.setAttributes([.modificationDate: time.addingTimeInterval(5)], ofItemAtPath: workdir.path("in-1.ndjson.gz"))
     let touched = try run(workdir, job, ["--resume"])
@@ -263,6 +265,28 @@ import Testing
     #expect(anew.status == 0, "\(anew.err)")
     #expect(try outputs(workdir) == wanted)
     #expect(workdir.isTemporaryEmpty)
+  }
+
+  @Test("a list of a stage that holds something else than it did is told, though it is as large and as old; the locks of a refused run go")
+  func otherList() throws {
+    let workdir = try makeWorkdir()
+    func write(_ text: String) throws {
+      try workdir.write("list.csv", text)
+      try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: workdir.path("list.csv"))
+    }
+    let job = Job(
+      name: "", options: ["-o", "out.ndjson"],
+      stages: ["then", "suppress", "--list", "list.csv", "--by", "country", "then", "sort", "last"])
+    try write("country\nDE\n")
+    #expect(try runEnded(by: SIGTERM, workdir, job).status == 143)
+    try write("country\nUS\n")
+    let other = try run(workdir, job, ["--resume", "--report", "other.json"])
+    #expect(other.status == 7 && other.err.contains("list.csv holds something else"), "\(other.err)")
+    #expect(!workdir.names.contains(".other.json.ohana-lock") && workdir.names.contains(".out.ndjson.ohana-lock"))
+    try write("country\nDE\n")
+    let resumed = try run(workdir, job, ["--resume"])
+    #expect(resumed.status == 0 && resumed.err.contains("goes on"), "\(resumed.err)")
+    #expect(workdir.isTemporaryEmpty && !workdir.names.contains { $0.contains("ohana-") }, "\(workdir.names)")
   }
 
   @Test("what a run was ended with is never taken for whole when something of it is damaged, and tries leave nothing more behind")

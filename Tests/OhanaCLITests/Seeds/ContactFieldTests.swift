@@ -65,6 +65,24 @@ import Testing
     #expect(texts.status == 0 && texts.lines.count == expected.lines.count, "\(texts.err)")
   }
 
+  @Test(
+    "O-11: white space is blank however it is written, whatever the threads",
+    arguments: [
+      ["require", "x", "--nonempty"], ["require", "--type", "phone", "--nonempty"], ["require", "--type", "address", "--nonempty"],
+    ])
+  func blanksWithEscapes(stage: [String]) throws {
+    let workdir = try Workdir()
+    let name = stage.contains("address") ? "city" : stage.contains("phone") ? "phone" : "x"
+    let blanks = [#"\n"#, #"\t \n"#, #"\u0009"#, #" \r\n"#]
+    try workdir.write(
+      "in.ndjson", (0..<20_000).map { "{\"id\":\($0),\"\(name)\":\"\(blanks[$0 % 4])\"}\n" }.joined() + "{\"id\":-1,\"\(name)\":\"\\ta\"}\n"
+    )
+    for threads in ["1", "4"] {
+      let result = try workdir.run(["run", "in.ndjson", "-q", "--threads", threads, "then"] + stage)
+      #expect(result.text == "{\"id\":-1,\"\(name)\":\"\\ta\"}\n")
+    }
+  }
+
   @Test("O-05: a cell that begins like a list and is none ends the run, where a stage has to look into it")
   func brokenList() throws {
     let folder = try Workdir()

@@ -150,6 +150,30 @@ extension OutputFile {
     }
   }
 
+  @Test("what a checkpoint names stays when it is let go of while others still compress, whole up to there; what none names goes")
+  func leaves() throws {
+    for isNamed in [true, false] {
+      for pool in [TestPool(width: 2), TestPool(width: 3, delay: 2000)] {
+        let workspace = GzipWorkspace(level: try CompressionLevel(1), pool: pool, blocksUnderWay: 4)
+        let file = OutputFile(try OutputTarget(folder.path.appending("left"), overwrites: true), gzip: workspace)
+        try write(Self.text, to: file, seed: 1)
+        var saved: [UInt8] = []
+        if isNamed { try file.save(to: CheckpointWriter { saved += $0 }) }
+        let size = folder.read(folder.names.first.map { FilePath($0) } ?? "")?.count ?? 0
+        try write(Self.text, to: file, seed: 2)
+        file.leave()
+        // Behind all that was submitted.
+        let isOver = DispatchSemaphore(value: 0)
+        for _ in 0..<pool.width { pool.submit { isOver.signal() } }
+        for _ in 0..<pool.width { isOver.wait() }
+        #expect(folder.names.count == (isNamed ? 1 : 0))
+        guard isNamed, let name = folder.names.first else { continue }
+        #expect(try #require(folder.read(FilePath(name))).count >= size)
+        folder.path.appending(FilePath(name)).unlinkFile()
+      }
+    }
+  }
+
   @Test("a closed pipe has its own code", arguments: [nil, 1] as [Int?]) func closedPipe(level: Int?) throws {
     signal(SIGPIPE, SIG_IGN)
     let path = folder.path.appending("fifo")

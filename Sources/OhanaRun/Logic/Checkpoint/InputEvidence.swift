@@ -9,6 +9,8 @@ final class InputEvidence: Checkpointable {
   private let source: InputSource
   /// Files read beside the inputs, whole.
   private let lists: [FilePath]
+  /// Of the lists, as soon as somebody wants to know.
+  private lazy var listDigests = Result { try lists.map { try Self.digest(of: $0) } }
   /// Of inputs that were read to their ends.
   private var done: [UInt64] = []
   private var digest = XXH3Digest()
@@ -31,7 +33,10 @@ final class InputEvidence: Checkpointable {
     try writer.put(bytes)
     for checksum in done { try writer.put(checksum) }
     try writer.put(digest.value)
-    for list in lists { try writer.put(JSONCoding.line(RunIdentity.Input(list))) }
+    for (list, digest) in zip(lists, try listDigests.get()) {
+      try writer.put(JSONCoding.line(RunIdentity.Input(list)))
+      try writer.put(digest)
+    }
   }
 
   func restore(from reader: CheckpointReader) throws {
@@ -43,35 +48,44 @@ final class InputEvidence: Checkpointable {
     }
     try take(to: index, bytes)
     guard try reader.uint64() == digest.value else { throw Self.changed(paths[index]) }
-    for list in lists {
-      guard try reader.bytes() == JSONCoding.line(RunIdentity.Input(list)) else { throw Self.changed(list) }
+    for (list, digest) in zip(lists, try listDigests.get()) {
+      guard try reader.bytes() == JSONCoding.line(RunIdentity.Input(list)), try reader.uint64() == digest else { throw Self.changed(list) }
     }
   }
 
   /// Hashes all inputs before `index`, and `bytes` of that one.
   private func take(to index: Int, _ bytes: Int) throws {
     while done.count < index {
-      try hash(paths[done.count], to: .max)
+      digested = try Self.hash(paths[done.count], from: digested, to: .max, digest)
       done.append(digest.value)
       digest = XXH3Digest()
       digested = 0
     }
-    if bytes > digested { try hash(paths[index], to: bytes) }
+    if bytes > digested { digested = try Self.hash(paths[index], from: digested, to: bytes, digest) }
   }
 
-  private func hash(_ path: FilePath, to end: Int) throws {
+  private static func digest(of path: FilePath) throws -> UInt64 {
+    let digest = XXH3Digest()
+    _ = try hash(path, from: 0, to: .max, digest)
+    return digest.value
+  }
+
+  /// Adds bytes of a file to a digest. - Returns: up to where.
+  private static func hash(_ path: FilePath, from start: Int, to end: Int, _ digest: XXH3Digest) throws -> Int {
     let descriptor = openFile(path, O_RDONLY)
     guard descriptor >= 0 else { throw OhanaError.system(errno, "read", path) }
     defer { close(descriptor) }
     let block = ByteBuffer(capacity: 1 << 18)
+    var digested = start
     while digested < end {
       let count = readFully(
         descriptor, at: digested, into: UnsafeMutableRawBufferPointer(start: block.base, count: min(block.capacity, end - digested)))
       guard count >= 0 else { throw OhanaError.system(errno, "read", path) }
-      if count == 0 { return }
+      if count == 0 { break }
       digest.update(UnsafeRawBufferPointer(start: block.base, count: count))
       digested += count
     }
+    return digested
   }
 
   private static func changed(_ path: FilePath) -> OhanaError { RunIdentity.conflict("\(path) holds something else than it did") }

@@ -22,10 +22,14 @@ public enum InterruptActions {
         return
       }
       state.interruption = RunState.Interruption(signal: signal)
-      // All but SIGINT are for a run that somebody wants to go on with, if it can be. Behind the last record there is no new checkpoint,
-      // but one to keep.
-      guard signal != SIGINT, (.running ... .finishing).contains(state.phase), state.checkpoints.interval != nil else { return }
-      state.isLeaving = state.isToResume || state.kept?.checkpoint != nil
+      // All but SIGINT are for a run that somebody wants to go on with, if it can be. Behind the last record, and before the first of a run
+      // that goes on with another, there is no new checkpoint, but one to keep.
+      guard signal != SIGINT else { return }
+      if state.phase == .planning {
+        state.isLeaving = state.kept?.checkpoint != nil
+      } else if (.running ... .finishing).contains(state.phase), state.checkpoints.interval != nil {
+        state.isLeaving = state.isToResume || state.kept?.checkpoint != nil
+      }
     }
   }
 

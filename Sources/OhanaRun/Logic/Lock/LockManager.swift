@@ -49,10 +49,7 @@ struct LockManager: LockManaging {
       guard descriptor >= 0 else {
         let number = errno
         if fileStatus(path, followsLinks: false) == nil { return nil }
-        throw OhanaError(
-          .locked, "lock-closed", at: .init(output),
-          "the lock \(path) of this output cannot be opened (\(String(cString: strerror(number))))",
-          fix: "remove it, unless a run to this output is under way")
+        throw Self.closed(path, of: output, number)
       }
       while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
         if errno == EINTR { continue }
@@ -118,7 +115,13 @@ struct LockManager: LockManaging {
   /// Where the last run that wrote this output, or wrote it beside another, left its state; nil if it left none.
   func stateFolder(of output: FilePath) throws -> FilePath? {
     guard let path = OutputLock.path(of: try resolvingLinks(output)) else { return nil }
-    return lines(path).flatMap { note($0) }?.folder
+    let descriptor = openFile(path, O_RDONLY | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw Self.closed(path, of: output, errno)
+    }
+    defer { close(descriptor) }
+    return note(read(descriptor))?.folder
   }
 
   /// What a lock says, held or not; nil if there is none.
@@ -160,6 +163,13 @@ struct LockManager: LockManaging {
     var text = [UInt8](repeating: 0, count: 8192)
     let count = text.withUnsafeMutableBytes { readFully(descriptor, at: 0, into: $0) }
     return text.prefix(max(0, count)).split(separator: 0x0a, omittingEmptySubsequences: false).map(Array.init)
+  }
+
+  private static func closed(_ path: FilePath, of output: FilePath, _ number: Int32) -> OhanaError {
+    OhanaError(
+      .locked, "lock-closed", at: .init(output),
+      "the lock \(path) of this output cannot be opened (\(String(cString: strerror(number))))",
+      fix: "remove it, unless a run to this output is under way")
   }
 
   private static func locked(_ output: FilePath, by holder: [UInt8]?) -> OhanaError {

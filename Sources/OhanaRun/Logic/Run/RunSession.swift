@@ -55,6 +55,8 @@ public final class RunSession: Sendable {
       } else {
         try await store.perform(InputActions.Find(request: request, desk: desk))
         let plan = try await store.perform(PlanActions.Plan(request: request, purpose: purpose, desk: desk))
+        // Whoever was asked to end before it was known what is kept leaves it.
+        if desk.earlier != nil, let interruption = store.state.interruption, interruption.signal != SIGINT { throw OhanaError.cancelled }
         (desk.isPlanned, desk.keepsState) = (true, false)
         try await store.perform(RunActions.Run(run: plan))
       }
