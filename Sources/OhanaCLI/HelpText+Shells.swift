@@ -99,7 +99,8 @@ extension HelpText {
       ".TH OHANA 1 \"\" \"ohana \(Version.current)\" \"User Commands\"", ".SH NAME",
       "ohana \\- deduplicate, filter, map, sort and convert contact data sets of any size", ".SH SYNOPSIS", ".nf",
     ]
-    lines += verbs.flatMap { $0.usage.replacing(" | ohana ", with: "\nohana ").split(separator: "\n").map { escaped(String($0)) } } + [".fi"]
+    lines +=
+      verbs.flatMap { $0.usage.replacing(" | ohana ", with: "\nohana ").split(separator: "\n").map { escaped(String($0)) } } + [".fi"]
     for verb in verbs where verb.name != "version" {
       lines += [".SH \"\(verb.name.uppercased())\""] + paragraphs(page(verb))
     }

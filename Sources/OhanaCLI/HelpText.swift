@@ -53,7 +53,8 @@ enum HelpText {
         ("ohana convert contacts.csv --to ndjson --unflatten --lists tags", "CSV to NDJSON with nested addresses and lists."),
       ]),
     Verb(
-      name: "plan", usage: "ohana plan run … | ohana plan STAGE … | ohana plan convert …", summary: "Show what a command would do, without doing it.",
+      name: "plan", usage: "ohana plan run … | ohana plan STAGE … | ohana plan convert …",
+      summary: "Show what a command would do, without doing it.",
       text: "Prints the stages, what they need of each record, what is fused, where the stream has to wait, and how memory is shared.",
       options: [], takesRunOptions: false,
       examples: [("ohana plan dedupe --by email:email exports/", "The plan of a dedupe.")]),

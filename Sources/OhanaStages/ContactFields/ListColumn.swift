@@ -51,7 +51,8 @@ struct ListReader: RowStage {
     return StageTally()
   }
 
-  private func list(in field: FieldSpan, of record: Int, _ column: Column, _ batch: RecordBatch, _ scratch: ByteBuffer) throws -> FieldSpan {
+  private func list(in field: FieldSpan, of record: Int, _ column: Column, _ batch: RecordBatch, _ scratch: ByteBuffer) throws -> FieldSpan
+  {
     let text = batch.text(of: field, scratch: scratch)
     if let range = ListText.array(in: text) {
       if field.encoding == .plain {

@@ -223,7 +223,9 @@ private final class Listener: Sendable {
         let signal = Signal<Int>()
         DispatchQueue.concurrentPerform(iterations: 2) { thread in
           for _ in 0..<20_000 {
-            if thread == 0 { signal.fire(1) } else {
+            if thread == 0 {
+              signal.fire(1)
+            } else {
               let bag = Bag()
               bag.token.value = signal.observe(bag) { _, _ in }
             }

@@ -56,7 +56,9 @@ import Testing
   private func bestScore(_ query: [Character], _ line: [Character], from start: Int = 0, isFirst: Bool = true) -> Int? {
     guard let character = query.first else { return 0 }
     return line.indices.dropFirst(start).compactMap { index -> Int? in
-      guard line[index] == character, let rest = bestScore(Array(query.dropFirst()), line, from: index + 1, isFirst: false) else { return nil }
+      guard line[index] == character, let rest = bestScore(Array(query.dropFirst()), line, from: index + 1, isFirst: false) else {
+        return nil
+      }
       let begins = index == 0 || !(line[index - 1].isLetter || line[index - 1].isNumber)
       let gap = index - start
       return rest + 16 + (begins ? 8 : 0) + (isFirst ? 0 : gap == 0 ? 4 : -min(8, gap))
