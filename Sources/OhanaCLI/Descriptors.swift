@@ -3,7 +3,7 @@ internal import Ohana
 /// The three descriptors every process expects to have, and those that it may have.
 enum Descriptors {
   /// Queues and the event loop behind them take some, and answer with a crash where there are none.
-  private static let fewest = 8
+  private static let fewest = 20
 
   /// What keeps any command from running, if anything does. To be asked before the first thread is made.
   static var obstacle: OhanaError? {

@@ -149,6 +149,56 @@ private struct PrefixProcessor: PostProcessor {
     #expect(state.progress.records == 4 && state.progress.percent == 100)
   }
 
+  /// Waits for ever at one place, unless it is cancelled.
+  private actor WaitingSink: RecordSink {
+    let place: String
+    let arrived: @Sendable () -> Void
+    init(_ place: String, _ arrived: @escaping @Sendable () -> Void) { (self.place, self.arrived) = (place, arrived) }
+    private func wait(_ here: String) async throws {
+      guard place == here else { return }
+      arrived()
+      try await Task.sleep(for: .seconds(1_000_000))
+    }
+    func begin(sources: [FilePath]) async throws { try await wait("begin") }
+    func write(_ records: RenderedRecords) async throws { try await wait("write") }
+    func finish() async throws { try await wait("finish") }
+  }
+
+  @Test("a sink that waits is cancelled with the run, wherever it waits", arguments: ["begin", "write", "finish"])
+  func cancelledSinks(place: String) async {
+    let (arrival, arrived) = AsyncStream<Void>.makeStream()
+    var request = RunRequest()
+    request.providers = [LinesProvider("p", ndjson(["a"]))]
+    request.sink = WaitingSink(place) { arrived.finish() }
+    let session = RunSession(request)
+    let run = Task { await session.run(observes: false) }
+    for await _ in arrival {}
+    session.cancel()
+    #expect(await run.value.exitStatus == 130)
+  }
+
+  @Test("K-16: runs that write files leave nothing open and nothing on disk, whatever becomes of them") func manyRuns() async throws {
+    let folder = try Workdir()
+    try folder.write("in.ndjson", ndjson(["ann", "bob"]).map { $0 + "\n" }.joined())
+    for number in 0..<300 {
+      var request = RunRequest()
+      request.inputs = [FilePath(folder.path("in.ndjson"))]
+      request.output = FilePath(folder.path("out.ndjson"))
+      request.options.overwrite = number % 3 != 1
+      request.options.tempDir = FilePath(folder.url.path)
+      request.options.report = FilePath(folder.path("report.json"))
+      let session = RunSession(request)
+      if number % 3 == 2 { session.cancel() }
+      let state = await session.run(observes: false)
+      #expect(state.exitStatus == [0, 2, 130][number % 3], "\(number): \(state.failure?.message ?? "")")
+    }
+    let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+    }
+    #expect(!open.isEmpty && !open.contains { $0.hasPrefix(folder.url.path) }, "\(open)")
+    #expect(folder.names == ["in.ndjson", "out.ndjson", "report.json"])
+  }
+
   @Test("O-60: a foreign processor works in a run that the tool would make, with outputs that are files") func processorInARun()
     async throws
   {

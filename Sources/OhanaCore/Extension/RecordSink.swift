@@ -7,11 +7,13 @@ public protocol RecordSink: AnyObject, Sendable {
   ///
   /// - Parameter sources: names of the inputs; ``RenderedRecords/origin(of:)`` counts in them.
   func begin(sources: [FilePath]) async throws
-  /// Takes the next records. Its task is cancelled if the run is.
+  /// Takes the next records.
   ///
   /// - Throws: anything, which ends the run; an error that is no ``OhanaError`` is told as `sink-failed`.
   func write(_ records: RenderedRecords) async throws
   /// Called once behind the last record, when the books balance and the run is about to be published; what it throws still fails it.
+  ///
+  /// The task of any of these is cancelled if the run is.
   func finish() async throws
   /// The run has failed: nothing of what was written counts. Called at most once; behind `finish` only where that has thrown, or an output
   /// beside the sink could not be published.

@@ -3,7 +3,8 @@ internal import OhanaCore
 
 /// Row-local: a fingerprint of all that a record says, into ``RecordBatch/fingerprints``: the same for records that are equal as contents.
 ///
-/// The order of keys and of tags does not count, null members and empty lists count as absent, numbers as they are spelled, strings by
+/// The order of keys and of tags does not count, members that are null, or lists or objects in which
+/// nothing counts, count as absent, numbers as they are spelled, strings by
 /// their text, and elements of other lists in their order. The sum of strong hashes stands for a set of members, at any depth.
 final class RecordFingerprintMaker: RowStage, Checkpointable {
   private let content: RecordContent
@@ -63,7 +64,7 @@ final class RecordFingerprintMaker: RowStage, Checkpointable {
     guard counts(name, value, UnsafePointer(batch.arena.base), scratch) else { return }
     // The name's hash first: `name` may lie in the scratch that a nested value uses.
     let nameHash = fingerprint(of: name.baseAddress, count: name.count, seed: seed)
-    let valueHash = hash(value, areTags: Self.isTags(name), batch, scratch)
+    guard let valueHash = hash(value, areTags: Self.isTags(name), batch, scratch) else { return }
     add(combined(nameHash, valueHash, tag: 0), to: &sum)
   }
 
@@ -98,7 +99,8 @@ final class RecordFingerprintMaker: RowStage, Checkpointable {
     return withUnsafeBytes(of: &bytes) { fingerprint(of: $0.baseAddress, count: 40, seed: seed) }
   }
 
-  private func hash(_ value: FieldSpan, areTags: Bool, _ batch: RecordBatch, _ scratch: ContentScratch) -> Fingerprint {
+  /// nil for an array or object that holds nothing that counts, so that it does not count as a member either.
+  private func hash(_ value: FieldSpan, areTags: Bool, _ batch: RecordBatch, _ scratch: ContentScratch) -> Fingerprint? {
     value.kind.rawValue < ValueKind.array.rawValue
       ? hash(scalar: value, batch, scratch) : hash(nested: value, areTags: areTags, batch, scratch)
   }
@@ -111,7 +113,7 @@ final class RecordFingerprintMaker: RowStage, Checkpointable {
   }
 
   /// An array or object, level by level on a list of our own: a thread's stack may be too small for 1,024 levels of calls.
-  private func hash(nested value: FieldSpan, areTags: Bool, _ batch: RecordBatch, _ scratch: ContentScratch) -> Fingerprint {
+  private func hash(nested value: FieldSpan, areTags: Bool, _ batch: RecordBatch, _ scratch: ContentScratch) -> Fingerprint? {
     let arena = UnsafePointer(batch.arena.base)
     scratch.levels.removeAll(keepingCapacity: true)
     scratch.levels.append(ContentLevel(value, areTags: areTags, in: arena))
@@ -129,9 +131,9 @@ final class RecordFingerprintMaker: RowStage, Checkpointable {
         child = element
       } else {
         let done = combined(scratch.levels[top].sum, .none, tag: scratch.levels[top].tag)
-        scratch.levels.removeLast()
-        if top == 0 { return done }
-        take(done, into: &scratch.levels[top - 1])
+        let isEmpty = scratch.levels.removeLast().isEmpty
+        if top == 0 { return isEmpty ? nil : done }
+        if !isEmpty || !scratch.levels[top - 1].isObject { take(done, into: &scratch.levels[top - 1]) }
         continue
       }
       if child.kind.rawValue < ValueKind.array.rawValue {
@@ -144,6 +146,7 @@ final class RecordFingerprintMaker: RowStage, Checkpointable {
 
   /// Adds a value to what holds it.
   private func take(_ hash: Fingerprint, into level: inout ContentLevel) {
+    level.isEmpty = false
     if level.isObject {
       add(combined(level.nameHash, hash, tag: 0), to: &level.sum)
     } else if level.areTags {
@@ -163,6 +166,8 @@ struct ContentLevel {
   var members: JSONMembers
   var elements: JSONElements
   var sum = Fingerprint.none
+  /// Nothing in it has counted so far.
+  var isEmpty = true
   /// Of the member at hand.
   var nameHash = Fingerprint.none
 

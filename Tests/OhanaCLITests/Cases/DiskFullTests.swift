@@ -4,7 +4,8 @@ import Testing
 
 /// A file layer that fails: a library in front of the system's, which lets the n-th call that needs space on a disk fail, and those behind
 /// it too, or only that one. With `KILL_AT` it kills the process in front of its n-th rename(2), with
-/// `KILL_REMOVING` in front of the n-th unlink(2) or rmdir(2), with `KILL_LOCK` in front of the n-th write or cut of a lock.
+/// `KILL_REMOVING` in front of the n-th unlink(2) or rmdir(2), with `KILL_LOCK` in front of the n-th write or cut of a lock. With
+/// `NO_FLOCK` there are no locks.
 /// `FAIL_RENAME` lets the n-th rename, and those behind it, fail. With `FAULT_LOG` it also writes down what was done to which file: `c` made, `w` written, `j` a checkpoint
 /// entered into a journal, `s` synced.
 enum FailingFiles {
@@ -76,6 +77,13 @@ enum FailingFiles {
       return descriptor > 2 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     }
 
+    int flock(int descriptor, int operation) {
+      if (getenv("NO_FLOCK")) {
+        errno = ENOLCK;
+        return -1;
+      }
+      return syscall(SYS_flock, descriptor, operation);
+    }
     static void killsLock(int descriptor) {
       static long calls;
       const char *at = getenv("KILL_LOCK");

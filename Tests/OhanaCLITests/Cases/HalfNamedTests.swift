@@ -127,6 +127,29 @@ struct HalfNamedTests {
     }
   }
 
+  @Test("where the file system has no locks, nothing is left behind, a killed publication is finished, and who lives is not disturbed")
+  func withoutLocks() throws {
+    let workdir = try makeWorkdir()
+    let layer = ["LD_PRELOAD": FailingFiles.library!, "NO_FLOCK": "1"]
+    #expect(try workdir.run(Self.run, environment: layer).status == 0)
+    let wanted = try set(workdir)
+    #expect(wanted.count == Self.chunks && !workdir.names.contains { $0.contains("ohana-") }, "\(workdir.names)")
+    for number in 1...Self.chunks { try workdir.write("p-\(number).ndjson", "old\n") }
+    #expect(try workdir.run(Self.run, environment: layer.merging(["KILL_AT": "21"]) { $1 }).status != 0)
+    #expect(try workdir.run(["resume", "p-{n}.ndjson"], environment: layer).status == 0)
+    #expect(try set(workdir) == wanted)
+    // One that waits for its first record, and another to the same output.
+    let script = """
+      mkfifo f; $OHANA convert f --from ndjson -o o.ndjson -q & run=$!
+      exec 3>f; until grep -qs "^$run$" .o.ndjson.ohana-lock; do :; done
+      $OHANA convert five.ndjson -o o.ndjson -q; echo "exit $?"; cat five.ndjson >&3; exec 3>&-; wait $run; echo "exit $?"; rm f
+      """
+    let both = try workdir.run([], environment: layer, shell: script)
+    #expect(both.lines == ["exit 7", "exit 0"] && both.err.contains("another run (process"), "\(both.text)\(both.err)")
+    #expect(try workdir.read("o.ndjson") == workdir.read("five.ndjson"))
+    #expect(!workdir.names.contains { $0.contains("ohana-") } && workdir.isTemporaryEmpty, "\(workdir.names)")
+  }
+
   @Test("generate takes away what an older, longer set has behind its last chunk, and has a manifest that holds") func shorterSet() throws {
     let workdir = try Workdir()
     #expect(try workdir.run(["generate", "--rows", "40", "--chunks", "8", "-o", "g-{n}.csv.gz"]).status == 0)

@@ -135,9 +135,9 @@ private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8
 
   @Test("a record that holds the new name of a rename is refused, naming both keys") func collision() throws {
     for line in [#"{"a":1,"b":2}"#, #"{"\u0062":2,"a":1}"#] {
-      let error = #expect(throws: OhanaError.self) { try render(Array(line.utf8), NDJSONEdits(operations: [.rename("a", "b")])) }
-      #expect(error?.code == "key-collision")
-      #expect(error?.description.contains("a,") == true && error?.description.contains("b:") == true)
+      let error = #expect(throws: RecordFault.self) { try render(Array(line.utf8), NDJSONEdits(operations: [.rename("a", "b")])) }
+      #expect(error?.error.code == "key-collision")
+      #expect(error?.error.description.contains("a,") == true && error?.error.description.contains("b:") == true)
     }
     #expect(
       text(try render(Array(#"{"a":"b","c":{"b":1}}"#.utf8), NDJSONEdits(operations: [.rename("a", "b")])))

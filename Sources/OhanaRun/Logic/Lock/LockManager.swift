@@ -55,8 +55,9 @@ struct LockManager: LockManaging {
         if errno == EINTR { continue }
         let number = errno
         let holder = read(descriptor).first
+        // Where the file system has no locks, a holder is known by its process: on this machine only, and not while it is just beginning.
+        if number != EWOULDBLOCK, !isAlive(holder) { break }
         close(descriptor)
-        if number != EWOULDBLOCK { return nil }
         throw Self.locked(output, by: holder)
       }
       // The one before may have taken the name away between our two calls.
@@ -67,6 +68,13 @@ struct LockManager: LockManaging {
       OutputLock.giveBack(descriptor)
     }
     throw Self.locked(output, by: nil)
+  }
+
+  private func isAlive(_ holder: [UInt8]?) -> Bool {
+    guard let process = holder.flatMap({ pid_t(String(decoding: $0, as: UTF8.self)) }), process > 0, process != getpid() else {
+      return false
+    }
+    return kill(process, 0) == 0 || errno == EPERM
   }
 
   /// A file may be one of another run's chunks, and chunks may be another run's file: the locks of such runs. Whoever comes second finds the
@@ -166,7 +174,8 @@ struct LockManager: LockManaging {
   }
 
   private static func closed(_ path: FilePath, of output: FilePath, _ number: Int32) -> OhanaError {
-    OhanaError(
+    if number == EMFILE || number == ENFILE { return OhanaError.system(number, "open", path) }
+    return OhanaError(
       .locked, "lock-closed", at: .init(output),
       "the lock \(path) of this output cannot be opened (\(String(cString: strerror(number))))",
       fix: "remove it, unless a run to this output is under way")

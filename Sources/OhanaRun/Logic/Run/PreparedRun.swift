@@ -279,5 +279,7 @@ final class RunDesk: Sendable {
       return things.closers
     }
     for closer in closers.reversed() { closer() }
+    // There is nothing left to abandon, and what would be holds this desk.
+    things.withLock { $0.abandoners = [] }
   }
 }

@@ -89,14 +89,14 @@ public enum RunActions {
           notes: run.request.orderNotes + run.skippedNotes + run.plan.notes + run.resumeNotes(context.state.kept) + run.temporaryNotes))
       defer { run.meter?.flush() }
       do {
-        try await run.begin()
+        try await context.untilInterrupted { try await run.begin() }
         let counts = try await context.drive(run.plan, on: run.scheduler, run)
         run.meter?.flush()
         try run.outputs.settleColumns()
         let books = RunBooks(run, counts: counts)
         try await context.dispatch(Finish(books: books, notes: run.notes(books)))
         try run.check(books)
-        try await run.finish()
+        try await context.untilInterrupted { try await run.finish() }
         try await context.perform(PublishActions.Commit(publication: run.publication))
       } catch {
         if context.state.phase < .finishing { try await context.dispatch(CountFailed(books: RunBooks(failed: run))) }
@@ -110,6 +110,15 @@ public enum RunActions {
 }
 
 extension RunContext {
+  /// Waits for a caller's work, in a task that is cancelled when the run is to end.
+  fileprivate func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    let task = Task { try await body() }
+    let listener = store.listen { _, new in if new.interruption != nil { task.cancel() } }
+    defer { store.forget(listener) }
+    if state.interruption != nil { task.cancel() }
+    try await task.value
+  }
+
   /// Runs a pipeline to its end, unless the run is interrupted before; takes checkpoints on the way.
   ///
   /// - Parameter run: what checkpoints are taken of; nil for a pass that is not worth one.
