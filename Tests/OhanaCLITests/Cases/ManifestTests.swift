@@ -92,8 +92,12 @@ import Testing
     let workdir = try published()
     #expect(try workdir.run(["check", "--manifest", "in.ndjson"]).status == 3)
     #expect(try workdir.run(["check", "--manifest", "nowhere.json"]).status == 4)
-    let piped = try workdir.run([], shell: "$OHANA run in.ndjson --manifest other.json then limit 1 > /dev/null")
-    #expect(piped.status == 2 && piped.err.contains("regular files"), "\(piped.err)")
+    // Before anything is read or printed.
+    for command in ["run in.ndjson", "plan run in.ndjson", "run in.ndjson -o out.csv --overwrite --rejects /dev/null", "generate --rows 1"]
+    {
+      let piped = try workdir.run([], shell: "$OHANA \(command) --manifest other.json | cat; exit ${PIPESTATUS[0]}")
+      #expect(piped.status == 2 && piped.text.isEmpty && piped.err.contains("regular files"), "\(command): \(piped.err)")
+    }
     #expect(!workdir.exists("other.json"))
   }
 

@@ -39,4 +39,9 @@ public struct Manifest: Sendable, Equatable, Codable {
   public var versions: [String: String]
   /// Where every record went.
   public var books: RunBooks
+
+  /// An output that is written in place has no bytes to hold against it afterwards.
+  static func inPlace(_ path: FilePath) -> OhanaError {
+    OhanaError(.usage, "no-manifest", at: .init(path), "--manifest is for outputs that are regular files", fix: "name a file with -o")
+  }
 }

@@ -24,8 +24,7 @@ struct ManifestManager: ManifestManaging {
   /// - Parameter folder: the manifest's own; files in it are named without it.
   func describe(_ file: FinishedFile, beside folder: FilePath) throws -> Manifest.File {
     guard let temporary = file.target.temporaryPath, let final = file.target.pendingRename?.final else {
-      throw OhanaError(
-        .usage, "no-manifest", at: .init(file.target.path), "--manifest is for outputs that are regular files", fix: "name a file with -o")
+      throw Manifest.inPlace(file.target.path)
     }
     let (size, digest) = try digest(of: temporary)
     return Manifest.File(path: Self.path(final, beside: folder), role: file.role, records: file.records, size: size, sha256: digest)

@@ -15,6 +15,13 @@ extension RunRequest {
     return [truth, options.manifest].compactMap { $0 } + stages.flatMap(\.sideOutputs)
   }
 
+  /// - Throws: `usage` where an output that a manifest would tell of is a pipe or a device.
+  func checkManifest() throws {
+    guard options.manifest != nil else { return }
+    let outputs = (sink == nil ? [output ?? "-"] : []) + [options.rejects].compactMap { $0 } + stages.flatMap(\.sideOutputs)
+    if let path = outputs.first(where: OutputTarget.isWrittenInPlace) { throw Manifest.inPlace(path) }
+  }
+
   /// Whoever reads the main output from a pipe may have had enough of it, and that is no failure. It is one where files were to appear beside
   /// it, and where the pipe is another output's.
   func judged(_ error: any Error, _ purpose: RunPurpose) -> any Error {

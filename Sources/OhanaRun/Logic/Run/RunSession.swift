@@ -47,6 +47,7 @@ public final class RunSession: Sendable {
     do {
       try request.checkOrder()
       try request.checkTemporaryFolder()
+      if purpose.publishes { try request.checkManifest() }
       try await store.perform(LockActions.Take(request: request, purpose: purpose, desk: desk))
       if purpose.publishes, let commit = try await store.perform(JournalActions.Hold(request: request, desk: desk)) {
         try await store.dispatch(PublishActions.Published(commit: commit))
@@ -132,6 +133,7 @@ public final class RunSession: Sendable {
   public static func describe(_ request: RunRequest, dependencies: RunDependencies = RunDependencies()) throws -> [String] {
     let options = request.options
     try request.checkOrder()
+    try request.checkManifest()
     let threads = options.threads ?? dependencies.processors.usableCount
     let listing = try dependencies.inputs.list(request, leavingOut: options.leavesOut)
     let items = try dependencies.inputs.open(listing, of: request, leavingOut: options.leavesOut).items
