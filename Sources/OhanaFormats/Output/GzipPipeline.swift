@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import OhanaCore
-internal import Synchronization
 
 /// Packs text into one gzip member on all threads of a pool.
 ///
@@ -14,7 +13,7 @@ internal import Synchronization
 final class GzipPipeline: Sendable {
   private let workspace: GzipWorkspace
   private let output: @Sendable (UnsafeRawBufferPointer) throws(OhanaError) -> Void
-  private let state = Mutex(GzipPipelineState())
+  private let state = Locked(GzipPipelineState())
   private let current = CurrentBlock()
 
   /// The block being filled; outside the lock, since it is the caller's alone.
@@ -166,7 +165,7 @@ final class GzipPipeline: Sendable {
 
 /// How a member ended, for the one that waits for it.
 private final class FinishOutcome: Sendable {
-  private let error = Mutex<OhanaError?>(nil)
+  private let error = Locked<OhanaError?>(nil)
   private let done = DispatchSemaphore(value: 0)
 
   func set(_ error: OhanaError?) {

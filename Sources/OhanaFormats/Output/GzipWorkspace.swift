@@ -1,5 +1,4 @@
 public import OhanaCore
-internal import Synchronization
 
 /// What gzip outputs of one level share: the threads that compress, and memory that goes from block to block.
 public final class GzipWorkspace: Sendable {
@@ -14,7 +13,7 @@ public final class GzipWorkspace: Sendable {
     var texts: [ByteBuffer] = []
     var fragments: [ByteBuffer] = []
   }
-  private let spares = Mutex(Spares())
+  private let spares = Locked(Spares())
 
   /// - Parameter blocksUnderWay: blocks of 1 MiB, and their fragments, that one output holds at most, besides the one being filled;
   ///   by default one more than the pool has threads.

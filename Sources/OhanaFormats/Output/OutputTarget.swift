@@ -1,6 +1,5 @@
 internal import CFileStatus
 public import OhanaCore
-internal import Synchronization
 
 /// Where one output goes, from opening to its appearance under its name.
 ///
@@ -43,7 +42,7 @@ public final class OutputTarget: Sendable {
   public let path: FilePath
   private let kind: Kind
   private let overwrites: Bool
-  private let state: Mutex<State>
+  private let state: Locked<State>
   /// Of all bytes written; used by who writes.
   private let sum = XXH3Digest()
 
@@ -62,7 +61,7 @@ public final class OutputTarget: Sendable {
       let flags = fcntl(number, F_GETFD)
       guard flags >= 0, flags & FD_CLOEXEC == 0 else { throw Self.closedOutput(path) }
       kind = .descriptor
-      state = Mutex(State(descriptor: number))
+      state = Locked(State(descriptor: number))
       return
     }
     let existing = fileStatus(final)
@@ -75,7 +74,7 @@ public final class OutputTarget: Sendable {
       let descriptor = openFile(final, O_WRONLY)
       guard descriptor >= 0 else { throw OhanaError.system(errno, "write", path) }
       kind = .inPlace
-      state = Mutex(State(descriptor: descriptor))
+      state = Locked(State(descriptor: descriptor))
       return
     }
     if existing != nil, let obstacle = Self.obstacle(final) {
@@ -85,7 +84,7 @@ public final class OutputTarget: Sendable {
     let (temporary, descriptor) = try Self.makeTemporary(for: final, names ?? .random())
     let mode = existing.map { $0.st_mode & 0o777 } ?? 0o666 & ~Self.umask
     kind = .replacing(final: final, mode: mode)
-    state = Mutex(State(descriptor: descriptor, temporary: temporary))
+    state = Locked(State(descriptor: descriptor, temporary: temporary))
   }
 
   deinit { discard() }

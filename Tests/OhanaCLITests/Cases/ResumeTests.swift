@@ -143,6 +143,10 @@ import Testing
     #expect(workdir.isTemporaryEmpty)
     let again = try workdir.run(["resume", "out-{n}.ndjson.gz"])
     #expect(again.status == 2 && again.err.contains("no run to this output was ended"))
+    #expect(try runEnded(by: SIGTERM, workdir, job).status == 143)
+    try workdir.run([], shell: "rm -r tmp/*")
+    let gone = try workdir.run(["resume", "side.ndjson"])
+    #expect(gone.status == 2 && gone.err.contains("what it kept in") && gone.err.contains("is gone"), "\(gone.err)")
   }
 
   @Test(

@@ -87,6 +87,11 @@ public final class RunSession: Sendable {
     at output: FilePath, dependencies: RunDependencies = RunDependencies()
   ) throws -> (arguments: [FilePath], directory: FilePath)? {
     guard let folder = try dependencies.locks.stateFolder(of: output) else { return nil }
+    guard fileStatus(folder, followsLinks: false) != nil else {
+      throw OhanaError(
+        .usage, "state-gone", at: .init(output), "a run to this output was ended, but what it kept in \(folder) is gone",
+        fix: "give the whole command")
+    }
     let read = dependencies.journals.read(folder, kinds: JournalActions.kinds)
     guard let kept = JournalActions.fold(read?.changes ?? []).kept else {
       if read == nil, dependencies.journals.holdsCheckpoint(folder) { throw CheckpointReader.damaged }
