@@ -87,13 +87,13 @@ final class OutputLock: Sendable {
   ///
   /// - Parameter keepsFile: there is a state to find.
   func release(keepsFile: Bool) {
-    let wasHeld = isHeld.withLock { isHeld in
-      defer { isHeld = false }
-      return isHeld
+    // Whoever comes second waits: behind it the process may end.
+    isHeld.withLock { isHeld in
+      guard isHeld else { return }
+      isHeld = false
+      if !keepsFile { path.unlinkFile() }
+      Self.giveBack(descriptor)
     }
-    guard wasHeld else { return }
-    if !keepsFile { path.unlinkFile() }
-    Self.giveBack(descriptor)
   }
 
   /// Closing alone would leave the lock to a program that another thread is just starting: until it runs, it holds all descriptors of ours.
