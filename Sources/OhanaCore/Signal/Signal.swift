@@ -166,8 +166,7 @@ public final class Signal<Payload: Sendable>: Sendable {
   public func fire(_ payload: Payload) {
     let (observers, earlier) = state.withLock { ($0.observers, remember(payload, &$0)) }
     withExtendedLifetime(earlier) {}  // let go of outside the lock
-    let dead = observers.filter { $0.owner == nil }
-    if !dead.isEmpty { tellRemoved(takeOut { observer in dead.contains { $0 === observer } }) }
+    if observers.contains(where: { $0.owner == nil }) { tellRemoved(takeOut { $0.owner == nil }) }
     for observer in observers { deliver(payload, to: observer) }
   }
 

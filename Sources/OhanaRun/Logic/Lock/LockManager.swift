@@ -123,16 +123,12 @@ struct LockManager: LockManaging {
   /// Where the last run that wrote this output, or wrote it beside another, left its state; nil if it left none.
   func stateFolder(of output: FilePath) throws -> FilePath? {
     guard let path = OutputLock.path(of: try resolvingLinks(output)) else { return nil }
-    let descriptor = openFile(path, O_RDONLY | O_NOFOLLOW)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw Self.closed(path, of: output, errno)
-    }
-    defer { close(descriptor) }
-    return note(read(descriptor))?.folder
+    if let lines = lines(path) { return note(lines)?.folder }
+    if errno == ENOENT { return nil }
+    throw Self.closed(path, of: output, errno)
   }
 
-  /// What a lock says, held or not; nil if there is none.
+  /// What a lock says, held or not; nil, and the reason in `errno`, if it cannot be opened.
   private func lines(_ path: FilePath) -> [[UInt8]]? {
     let descriptor = openFile(path, O_RDONLY | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
