@@ -20,7 +20,7 @@ ROOT = BENCHMARKS.parent
 
 def parts(quick):
     rows, large = ("100000", "1000000") if quick else ("1000000", "10000000")
-    engines = "ohana,duckdb,polars,chdb,floor"
+    engines = "ohana,ohana-no-larger,duckdb,polars,chdb,floor"
     return {
         "peers": ["peers/run.py", "--rows", rows, "--runs", "3" if quick else "5", *(["--only", engines, "--results", "-"] if quick else [])],
         "peers-large": ["peers/run.py", "--rows", large, "--runs", "1" if quick else "3", "--only", engines,

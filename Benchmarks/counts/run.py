@@ -55,6 +55,8 @@ def main():
             small, large = (counts(ohana_commands(options.ohana, job, f"{folder}/{rows}-{source}/*.gz", folder / f"out.{form}.gz"),
                                    library, folder) for rows in sizes)
             each = [(b - a) / (sizes[1] - sizes[0]) for a, b in zip(small, large)]
+            if large[1] == 0:
+                sys.exit("no reference was counted: the Swift library of this build is linked statically")
             is_good = each[0] <= options.allocations and each[1] <= options.references
             missed += not is_good
             print(f"{job:<14} {each[0]:>20.4f} {each[1]:>29.4f}{'' if is_good else '   MISSED'}")

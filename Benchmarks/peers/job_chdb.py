@@ -1,6 +1,6 @@
-"""One job on chDB (ClickHouse in process): job_chdb.py JOB INPUT-FOLDER OUTPUT [lines]. Level 1, given structure.
+"""One job on chDB (ClickHouse in process): job_chdb.py JOB INPUT-FOLDER OUTPUT [level=N] [lines]. Given structure.
 
-With `lines` the dedupe job takes whole lines and looks for two members in them, which checks nothing else and moves each record as
+Without a level gzip's is chDB's own default. With `lines` the dedupe job takes whole lines and looks for two members in them, which checks nothing else and moves each record as
 it is.
 """
 
@@ -13,7 +13,8 @@ from contacts import COLUMNS
 
 start = time.perf_counter()
 job, source, target = sys.argv[1:4]
-takes_lines = sys.argv[4:] == ["lines"]
+takes_lines = "lines" in sys.argv[4:]
+level = "".join(f" LEVEL {a[6:]}" for a in sys.argv[4:] if a.startswith("level="))
 TYPES = {"id": "Int64", "tags": "Array(String)", "verified": "Nullable(Bool)"}
 
 
@@ -50,5 +51,5 @@ if takes_lines:
         LIMIT 1 BY if(empty(trim(email)), JSONExtractRaw(line, 'id'), lower(trim(email)))"""
     form = "LineAsString"
 settings = "max_threads = 2, input_format_csv_trim_whitespaces = 0, output_format_json_escape_forward_slashes = 0"
-chdb.query(f"{query} SETTINGS {settings} INTO OUTFILE '{target}' COMPRESSION 'gzip' LEVEL 1 FORMAT {form}")
+chdb.query(f"{query} SETTINGS {settings} INTO OUTFILE '{target}' COMPRESSION 'gzip'{level} FORMAT {form}")
 print("work", time.perf_counter() - start, file=sys.stderr)

@@ -1,4 +1,7 @@
-"""One job on Polars' streaming engine: job_polars.py JOB INPUT-FOLDER OUTPUT. Level 1, given schema, order kept only by sorts."""
+"""One job on Polars' streaming engine: job_polars.py JOB INPUT-FOLDER OUTPUT [level=N]. Given schema, order kept only by sorts.
+
+Without a level gzip's is Polars' own default.
+"""
 
 import os
 import sys
@@ -32,7 +35,8 @@ def blank_as_null(name):
     return pl.when(pl.col(name) != "").then(pl.col(name))
 
 
-options = {"compression": "gzip", "compression_level": 1, "engine": "streaming"}
+options = {"compression": "gzip", "engine": "streaming"}
+options |= {"compression_level": int(a[6:]) for a in sys.argv[4:] if a.startswith("level=")}
 if job == "dedupe":
     deduped(ndjson()).sink_ndjson(target, maintain_order=False, **options)
 elif job == "names":

@@ -1,3 +1,4 @@
+internal import CXXHash
 internal import OhanaCore
 
 /// A sorted run, and its rank among runs that hold equal keys: the lower comes first.
@@ -32,6 +33,9 @@ final class RunMerger {
     var capacity: Int
     var filled = 0
   }
+
+  /// Cache lines of an item that are asked for before it is wanted.
+  private static let linesAhead = 3
 
   private enum Input {
     case memory([RunPlace.Segment], next: Int)
@@ -96,6 +100,9 @@ final class RunMerger {
     if left >= SortItem.headerSize, left >= SortItem.size(next) {
       loadKey(of: next, into: index)
       cursors[index].item = next
+      // The item behind it is wanted when this run has won again: many runs later, and then at once.
+      let following = next + SortItem.size(next)
+      for line in 0..<Self.linesAhead { ohana_prefetch(following + 64 &* line) }
     } else {
       try refill(index, skipping: size)
     }
