@@ -138,8 +138,7 @@ def main():
                 continue
             sums = []
             for count in sizes:
-                command = ohana_commands(ohana, job, f"{folder}/{count}.{source}.gz", f"{folder}/out.{form}.gz")
-                command = command.replace("--overwrite", "--overwrite --threads 1")
+                command = ohana_commands(ohana, job, f"{folder}/{count}.{source}.gz", f"{folder}/out.{form}.gz", extra="--threads 1")
                 counts = folder / "callgrind.out"
                 run = subprocess.run(["bash", "-c", f"exec valgrind --tool=callgrind --callgrind-out-file={counts} {command}"],
                                      capture_output=True, text=True)

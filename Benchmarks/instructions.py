@@ -72,7 +72,7 @@ def main():
             each = count(stage, "ndjson", lambda n: f"{ohana} run {folder}/{n}.ndjson -o {folder}/out.ndjson --overwrite --threads 1 then {stage}")
             rows.append((f"`{stage}`", each, None if each is None or plain is None else each - plain))
         for job, (title, source, form) in JOBS.items():
-            each = count(title, source, lambda n: ohana_commands(ohana, job, f"{folder}/{n}.{source}.gz", f"{folder}/out.{form}.gz").replace("--overwrite", "--overwrite --threads 1"))
+            each = count(title, source, lambda n: ohana_commands(ohana, job, f"{folder}/{n}.{source}.gz", f"{folder}/out.{form}.gz", extra="--threads 1"))
             rows.append((f"{title}, gzipped", each, None))
     if options.results != "-":
         lines = ["## Instructions", "", f"Per byte of input text, on one thread, under callgrind. `Benchmarks/instructions.py --rows {options.rows}`", "",

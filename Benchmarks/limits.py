@@ -62,11 +62,9 @@ def same_bytes(options, out):
             digests = {}
             for threads, memory in itertools.product((1, 2, 8), ("32M", "256M", "4G")):
                 target = out / f"out.{ending}"
-                command = ohana_commands(options.ohana, job, f"{folder}/*.gz", target)
-                # Run options go in front of the first `then`.
-                settings = f"--overwrite --threads {threads} --memory {memory} {extra}"
+                settings = f"--threads {threads} --memory {memory} {extra}"
                 try:
-                    measure(["bash", "-c", "exec " + command.replace("--overwrite", settings)], out / "log")
+                    measure(["bash", "-c", "exec " + ohana_commands(options.ohana, job, f"{folder}/*.gz", target, extra=settings)], out / "log")
                     digest = hashlib.sha256()
                     with open(target, "rb") as file:
                         while block := file.read(1 << 20):

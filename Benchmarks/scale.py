@@ -42,7 +42,7 @@ def data(options, rows, form, chunks=8):
 def command(options, job, rows, extra="", chunks=8):
     folder = data(options, rows, JOBS[job][1], chunks)
     target = WORK / "scale-out" / f"{job}.{JOBS[job][2]}.gz"
-    return "exec " + ohana_commands(options.ohana, job, f"{folder}/*.gz", target).replace("--overwrite", f"--overwrite {extra}")
+    return "exec " + ohana_commands(options.ohana, job, f"{folder}/*.gz", target, extra=extra)
 
 
 def timed(options, *commands, runs=None):

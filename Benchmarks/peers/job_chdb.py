@@ -1,7 +1,7 @@
 """One job on chDB (ClickHouse in process): job_chdb.py JOB INPUT-FOLDER OUTPUT [level=N] [lines]. Given structure.
 
-Without a level gzip's is chDB's own default. With `lines` the dedupe job takes whole lines and looks for two members in them, which checks nothing else and moves each record as
-it is.
+Without a level gzip's is chDB's own default. With `lines` the dedupe job takes whole lines and looks for two members in them, which checks
+nothing else and moves each record as it is.
 """
 
 import sys
