@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts heap allocations and reference counting per record in the five jobs: the difference of two runs over their difference in records.
 
-    Benchmarks/counts/run.py [--ohana PATH] [--rows 300000] [--allocations 0.01] [--references 0.15]
+    Benchmarks/counts/run.py [--ohana PATH] [--rows 300000] [--allocations 0.01] [--references 0.1]
 
 Needs a C compiler, x86-64 and glibc. Exits 1 if a count is higher than allowed.
 """
@@ -33,7 +33,7 @@ def main():
     parser.add_argument("--ohana", default=str(ROOT / ".build" / "release" / "ohana"))
     parser.add_argument("--rows", type=int, default=300_000, help="of the larger run; the smaller has a third")
     parser.add_argument("--allocations", type=float, default=0.01, help="allowed a record")
-    parser.add_argument("--references", type=float, default=0.15, help="allowed a record: retains and releases together")
+    parser.add_argument("--references", type=float, default=0.1, help="allowed a record: retains and releases together")
     options = parser.parse_args()
     compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
     if platform.machine() != "x86_64" or not compiler:

@@ -157,7 +157,7 @@ class Input:
             return self.check_names(rules, read(path, form))
         if self.job.startswith("to-"):
             return self.check_multiset(rules, read(path, form))
-        return self.check_dedupe(rules, list(read(path, form)))
+        return self.check_dedupe(rules, read(path, form))
 
     def check_multiset(self, rules, records):
         rest = Counter(self.records)
@@ -183,10 +183,12 @@ class Input:
         return None if Counter(rows) == Counter(wanted) else "the image of a name is wrong"
 
     def check_dedupe(self, rules, records):
-        seen, unkeyed, digests = set(), Counter(), []
+        seen, unkeyed, digests, names = set(), Counter(), [], []
         for row, record in enumerate(records):
             digest, k = same(record), key(record)
             digests.append(digest)
+            if self.job == "dedupe-sort":
+                names.append({"last": record.get("last"), "first": record.get("first")})
             if not k:
                 unkeyed[digest] += 1
             elif k in seen:
@@ -202,7 +204,7 @@ class Input:
         if self.job == "dedupe":
             return "keepers are not the first, or not in input order" if "o" in rules and digests != self.first else None
         order = Order("c" in rules)
-        fault = check_sorted(records, order)
+        fault = check_sorted(names, order)
         if fault is None and "o" in rules:
             kept = Counter(self.first)
             wanted = []

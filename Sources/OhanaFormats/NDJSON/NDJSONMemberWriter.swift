@@ -94,7 +94,7 @@ struct NDJSONMemberWriter: Sendable {
     let fields = batch.fields
     let selection = batch.selection
     let isNDJSON = isNDJSON
-    var scratch: ByteBuffer?
+    let scratch = ByteBuffer()
     var out = OutputCursor(batch.output)
     steps.withUnsafeBufferPointer { steps in
       for index in 0..<batch.selectedCount {
@@ -128,15 +128,13 @@ struct NDJSONMemberWriter: Sendable {
             out.appendReserved(keys + (current.name &+ skipped), current.nameLength &- skipped)
             needsComma = true
             if current.action == .list {
-              let buffer = scratch ?? ByteBuffer()
-              scratch = buffer
-              writeList(cell.pointee, batch, buffer, &out)
+              writeList(cell.pointee, batch, scratch, &out)
             } else if cell.pointee.kind == .string, cell.pointee.encoding == .plain, !isNDJSON {
               out.appendReserved(UInt8(ascii: "\""))
               out.appendEscaped(base + Int(cell.pointee.offset), length)
               out.append(UInt8(ascii: "\""))
             } else {
-              Self.writeValue(cell.pointee, base, isNDJSON, &out, &scratch)
+              Self.writeValue(cell.pointee, base, isNDJSON, &out, scratch)
             }
           }
         }
@@ -166,7 +164,7 @@ struct NDJSONMemberWriter: Sendable {
 
   /// Writes one value. Text that a reader found in JSON needs no look: it has been written without escapes before.
   static func writeValue(
-    _ span: FieldSpan, _ base: UnsafePointer<UInt8>, _ isNDJSON: Bool, _ out: inout OutputCursor, _ scratch: inout ByteBuffer?
+    _ span: FieldSpan, _ base: UnsafePointer<UInt8>, _ isNDJSON: Bool, _ out: inout OutputCursor, _ scratch: ByteBuffer
   ) {
     let start = base + Int(span.offset)
     let length = Int(span.length)
@@ -180,11 +178,9 @@ struct NDJSONMemberWriter: Sendable {
       } else if span.encoding == .plain {
         out.appendEscaped(start, length)
       } else {
-        let buffer = scratch ?? ByteBuffer()
-        scratch = buffer
-        buffer.removeAll()
-        TextDecoding.appendCSV(UnsafeBufferPointer(start: start, count: length), to: buffer)
-        out.appendEscaped(buffer.base, buffer.count)
+        scratch.removeAll()
+        TextDecoding.appendCSV(UnsafeBufferPointer(start: start, count: length), to: scratch)
+        out.appendEscaped(scratch.base, scratch.count)
       }
       out.append(UInt8(ascii: "\""))
     case .number, .array, .object: out.append(start, length)
@@ -194,9 +190,8 @@ struct NDJSONMemberWriter: Sendable {
 
   /// Text cut at semicolons; nothing, null or empty, is an empty list, as the CSV writer writes one.
   private func writeList(_ span: FieldSpan, _ batch: RecordBatch, _ scratch: ByteBuffer, _ out: inout OutputCursor) {
-    var none: ByteBuffer?
     switch span.kind {
-    case .array, .object: return Self.writeValue(span, batch.arena.base, isNDJSON, &out, &none)
+    case .array, .object: return Self.writeValue(span, batch.arena.base, isNDJSON, &out, scratch)
     default: break
     }
     scratch.removeAll()

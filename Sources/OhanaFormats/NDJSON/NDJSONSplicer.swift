@@ -30,7 +30,7 @@ final class NDJSONSplicer: @unchecked Sendable {  // because the renderer's pool
   private var edits: [Edit] = []
   private let whole = ByteBuffer()
   private let scratch = ByteBuffer()
-  private var csvScratch: ByteBuffer?
+  private let csvScratch = ByteBuffer()
 
   init(_ layout: RecordLayout) {
     self.layout = layout
@@ -84,7 +84,7 @@ final class NDJSONSplicer: @unchecked Sendable {  // because the renderer's pool
         }
       case .replace:
         out.append(text + cursor, value - cursor)
-        NDJSONMemberWriter.writeValue(row[edit.slot], values, true, &out, &csvScratch)
+        NDJSONMemberWriter.writeValue(row[edit.slot], values, true, &out, csvScratch)
         cursor = valueEnd
       case .rename(let index), .renameAndReplace(let index):
         out.append(text + cursor, edit.key - cursor)
@@ -93,7 +93,7 @@ final class NDJSONSplicer: @unchecked Sendable {  // because the renderer's pool
         cursor = keyEnd
         if case .renameAndReplace = edit.action {
           out.append(text + cursor, value - cursor)
-          NDJSONMemberWriter.writeValue(row[edit.slot], values, true, &out, &csvScratch)
+          NDJSONMemberWriter.writeValue(row[edit.slot], values, true, &out, csvScratch)
           cursor = valueEnd
         }
       }
@@ -114,7 +114,7 @@ final class NDJSONSplicer: @unchecked Sendable {  // because the renderer's pool
       let skipped = isEmpty ?? (out.lastToken(from: outStart) == UInt8(ascii: "{")) ? 1 : 0
       isEmpty = false
       out.append(names.bytes.base + name.offset + skipped, name.length - skipped)
-      NDJSONMemberWriter.writeValue(row[slot], values, true, &out, &csvScratch)
+      NDJSONMemberWriter.writeValue(row[slot], values, true, &out, csvScratch)
     }
     for (index, entry) in layout.renamed.enumerated() {
       let field = row[entry.slot]

@@ -36,8 +36,9 @@ final class FirstKeeper: ClusterCounting, Checkpointable, @unchecked Sendable { 
   var tally: StageTally { StageTally(dropped: dropped + decided) }
 
   func process(_ batch: RecordBatch) throws -> OrderedOutcome {
+    // Taken, not copied: a copy is counted, reference by reference.
     var set =
-      self.set
+      self.set.take()
       ?? FingerprintSet(budget: context.memory.bytes / 8 * 7, keepsOrigins: duplicates != nil, reserve: context.memory.reserve)
     defer { self.set = set }
     let count = batch.selectedCount

@@ -107,8 +107,8 @@ final class OrderKeyWriter: @unchecked Sendable {  // because it belongs to one 
     }
     let start = out.count
     out.append(0x20)
-    if let collation = collations[index] {
-      collation.appendKey(value, to: out)
+    if let collation = parts[index].collation {
+      collation._withUnsafeGuaranteedRef { $0.appendKey(value, to: out) }
     } else {
       appendPlain(bound[index].comparison, value, start: start, to: out)
     }

@@ -10,7 +10,8 @@ final class CSVRowScratch: @unchecked Sendable {  // because the pool hands it t
   private(set) var spelled = CSVKeyTree()
   private(set) var decoded = CSVKeyTree()
   private var columns: CSVColumns?
-  /// Column of each key of the batch's member table, and where it stands below `decoded`.
+  /// Keys of the batch's member table, the column of each, and where it stands below `decoded`.
+  private var keys: [[UInt8]] = []
   private(set) var keyColumns: [Int] = []
   private(set) var keyChildren: [Int] = []
   /// Column of each entry of an explicit layout.
@@ -53,7 +54,10 @@ final class CSVRowScratch: @unchecked Sendable {  // because the pool hands it t
         depths.initialize(repeating: 0, count: width)
       }
       entryColumns = layout.entries.map { columns.number(of: $0.name) ?? -1 }
+    } else if keys == batch.members.keys {
+      return
     }
+    keys = batch.members.keys
     keyColumns = batch.members.keys.map { columns.number(of: $0) ?? -1 }
     keyChildren = batch.members.keys.map { decoded.child(of: decoded.levels[CSVKeyTree.top], decoded: $0) }
   }
