@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -19,6 +20,15 @@ static inline void ohana_share_heap(void) {
 extern void *mremap(void *old, size_t old_size, size_t size, int flags, ...);
 enum { ohana_remap_may_move = 1 };
 #endif
+
+/// Gives fresh memory its pages at once, where the system can: a third cheaper than a fault for each. `start` and `size` need no alignment.
+static inline void ohana_populate(void *start, size_t size) {
+#ifdef MADV_POPULATE_WRITE
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t first = ((size_t)start + page - 1) & ~(page - 1), end = ((size_t)start + size) & ~(page - 1);
+  if (first < end) madvise((void *)first, end - first, MADV_POPULATE_WRITE);
+#endif
+}
 
 /// Makes an anonymous mapping longer: what is new is zero. On Linux pages move without being copied, so that old and new are never there
 /// together. Returns where it is from now on, NULL with errno set if it stays as it was.

@@ -1,3 +1,4 @@
+internal import CMalloc
 internal import OhanaCore
 
 /// Where a sorted run lies.
@@ -79,6 +80,7 @@ struct RunMemory: ~Copyable {
             block = recycled
           } else {
             block = .allocate(byteCount: blockSize, alignment: 16)
+            ohana_populate(block, blockSize)
             allocated += blockSize
           }
           used.append(block)
