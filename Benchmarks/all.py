@@ -24,7 +24,7 @@ def parts(quick):
     return {
         "peers": ["peers/run.py", "--rows", rows, "--runs", "3" if quick else "5", *(["--only", engines, "--results", "-"] if quick else [])],
         "peers-large": ["peers/run.py", "--rows", large, "--runs", "1" if quick else "3", "--only", engines,
-                        *(["--results", "-"] if quick else ["--section", "peers-large"])],
+                        *(["--results", "-"] if quick else ["--section", "peers-large", "--unchecked"])],
         "scale": ["scale.py", "--rows", large, *(["--results", "-"] if quick else ["--only", "threads,one-file,order,growth,spill,distinct,huge"])],
         "limits": ["limits.py", *(["--rows", rows, "--sort-rows", large] if quick else [])],
         "counts": ["counts/run.py", "--rows", "150000" if quick else "300000"],
