@@ -21,7 +21,7 @@ final class RecordLog {
     self.memoryLimit = memoryLimit
     recordLimit = budget
     bufferSize = min(1 << 18, max(1024, budget / 16))
-    memory = RunMemory(blockSize: min(1 << 20, max(4096, memoryLimit / 16)))
+    memory = RunMemory(share: memoryLimit)
   }
 
   deinit { file?.remove() }

@@ -53,6 +53,7 @@ final class OrderKeyWriter: @unchecked Sendable {  // because it belongs to one 
 
   private let parts: UnsafeMutableBufferPointer<Part>
   private let bound: [BoundOrderKey]
+  /// Owns what the parts point to.
   private let collations: [CollationScratch?]
   private let text = TextScratch()
   private let units = RawUnits()

@@ -37,7 +37,7 @@ final class ExternalSorter {
     self.reserve = reserve
     self.laterFirst = laterFirst
     self.limit = limit
-    memory = RunMemory(blockSize: min(RunMemory.largestBlock, max(4096, budget / 16)))
+    memory = RunMemory(share: budget)
   }
 
   deinit {

@@ -41,6 +41,8 @@ struct RunMemory: ~Copyable {
   private var room = 0
 
   init(blockSize: Int) { self.blockSize = blockSize }
+  /// Blocks that suit a share of so many bytes: sixteen of them at least, down to 4 KiB each.
+  init(share: Int) { self.init(blockSize: min(Self.largestBlock, max(4096, share / 16))) }
   deinit {
     for block in used + free { block.deallocate() }
     for block in oversized { block.base.deallocate() }
@@ -103,7 +105,7 @@ struct RunMemory: ~Copyable {
   }
 
   /// Huge pages were tried: in a virtual machine they cost as much as they saved.
-  static let largestBlock = 1 << 20
+  private static let largestBlock = 1 << 20
 
   /// Forgets all items and keeps the blocks.
   mutating func removeAll() {

@@ -37,8 +37,6 @@ public final class CSVColumnTable: Checkpointable, Sendable {
     var paths: [[UInt8]: [[UInt8]]] = [:]
     /// Columns in the order in which records had them, and the first record that did.
     var met: [(name: [UInt8], origin: RecordOrigin)] = []
-    /// The list merged last: all its paths are known.
-    var merged: CSVColumnList?
     /// A record has come by.
     var hasBegun = false
     var mayEnd = false
@@ -139,8 +137,7 @@ public final class CSVColumnTable: Checkpointable, Sendable {
     try state.withLock { state throws(OhanaError) in
       guard state.end == nil, state.fault == nil else { return state.columns }
       let isFirst = hasRecords && !state.hasBegun
-      guard isFirst || list !== state.merged && state.bringsNews(list) else { return state.columns }
-      state.merged = list
+      guard isFirst || state.bringsNews(list) else { return state.columns }
       state.hasBegun = state.hasBegun || hasRecords
       let before = state.met.count
       if state.mayEnd {
